@@ -53,15 +53,16 @@ def measure_replicates(
 
     ConfigError: a replicate differs from the checkpoint in more than its seed.
     """
-    rows = len(dataset.cases(c.TEST))
+    rows, own = len(dataset.cases(c.TEST)), Checkpoint.load(checkpoint.folder).manifest
     for folder in replicate_folders(checkpoint.folder):
         replicate = Checkpoint.load(folder)
-        own, other = checkpoint.manifest, replicate.manifest
+        other = replicate.manifest
         differ = any(
             getattr(other, name) != getattr(own, name) for name in ("dataset_hash", "features", "started_from")
         )
         if differ or other.train.override([f"seed={own.train.seed}"]) != own.train:
             raise ConfigError(f"{folder} differs in more than its seed; move it elsewhere")
         key = seed_key(dataset.hash, checkpoint.hash, other.train.seed)
-        table_in_pieces(key, pieces_of(partial(Predictor, replicate, dataset)), rows=rows, progress=progress)
+        asked = replicate.given_time if checkpoint.is_given_time else replicate
+        table_in_pieces(key, pieces_of(partial(Predictor, asked, dataset)), rows=rows, progress=progress)
     return seed_tables(dataset.hash, checkpoint.hash, rows=rows)

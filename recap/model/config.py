@@ -92,7 +92,7 @@ class ModelConfig(Config):
 
     @property
     def reads_target_time(self) -> bool:
-        """Whether it must be told the time of the next check-in."""
+        """Whether it needs the time of the next check-in."""
         return self.use_future_time or (self.has_curves and self.prior.given_time)
 
     @property
