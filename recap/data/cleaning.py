@@ -11,7 +11,7 @@ from pydantic import Field
 from recap import columns as c
 from recap.config import Config
 from recap.data.splitting import SplitConfig, cut_trajectories, find_merged, split_by_time
-from recap.errors import DataError
+from recap.errors import ConfigError, DataError
 
 DROP_REASONS: Final = ("rare_poi", "rare_user", "exact_duplicate", "short_trajectory", "unseen_user", "unseen_poi")
 """Why a raw row is not in the dataset, in the report's order."""
@@ -44,6 +44,29 @@ class DataConfig(SplitConfig):
         True,
         description="A split (and trajectories) that came with the data stays: no minimum counts, no cuts of our own.",
     )
+
+
+_PRESETS: Final = {
+    "default": DataConfig(),
+    "every_place": DataConfig(min_poi_checkins=1, min_user_checkins=1),
+    "nyc_paper": DataConfig(
+        merge_seconds=60,
+        merge_by="clock",
+        trajectory_gap_hours=48,
+        split_by="trajectory_end",
+        removal_order="unseen_first",
+    ),
+}
+"""``every_place`` keeps every user and place: for your own table, because a curve needs no minimum of check-ins.
+``nyc_paper`` comes near the cases of the paper's NYC tables (961, not 958): trajectories by gaps of 48 h, split by
+their end, same-minute check-ins merged."""
+
+
+def data_preset(name: str) -> DataConfig:
+    """The data protocol by name; the paper's datasets all have ``default``. Raises ConfigError: unknown name."""
+    if name not in _PRESETS:
+        raise ConfigError(f"unknown data preset {name!r}; choose one of {', '.join(_PRESETS)}")
+    return _PRESETS[name]
 
 
 class CleaningReport(Config):

@@ -12,10 +12,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
 from recap.data.cases import Protocol, build_cases
+from recap.data.checks import Problem
 from recap.data.cleaning import CleaningReport, DataConfig
 from recap.data.parsing.read_report import ReadReport
 from recap.data.place_labels import label_places
@@ -44,6 +46,7 @@ class Manifest(Config):
     dataset_hash: str
     synthetic: bool = False
     reading: ReadReport | None = None
+    problems: list[Problem] = Field([], description="What is wrong with the raw check-ins.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,11 @@ class Dataset:
     def hash(self) -> str:
         """SHA-256 of the tables' content, the same on every machine."""
         return self.manifest.dataset_hash
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What `recap prepare` says is wrong with the check-ins."""
+        return self.manifest.problems
 
     @property
     def num_pois(self) -> int:
