@@ -16,7 +16,6 @@ import pandas as pd
 from recap import columns as c
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
-from recap.data.extension import extend_dataset
 from recap.data.intake import prepare_input
 from recap.data.reading import read_understood
 from recap.data.reading_frames import Reading, arguments_for_options, as_file, as_python
@@ -24,7 +23,7 @@ from recap.device import choose_device
 from recap.errors import ConfigError
 from recap.evaluation.evaluate import evaluate
 from recap.moments import parse_time
-from recap.open_model import check_name, open_model
+from recap.open_model import check_name, open_for_prediction, open_model
 from recap.prediction import choose, predict
 from recap.presets import DEFAULT_PRESET, training_preset
 from recap.training import run
@@ -146,18 +145,18 @@ class Model:
         if reading and checkins is None:
             raise ConfigError("arguments that say how check-ins are read need checkins")
         dataset = _opened(data)
-        added = None
+        raw = None
         if checkins is not None:
             with as_file(checkins, reading) as file:
-                added = extend_dataset(dataset, read_understood(*file).table)
+                raw = read_understood(*file).table
         with arguments_for_options():
             times = {"as_of": as_of, "at": at}
             moment, next_time = (parse_time(None if time is None else str(time), name) for name, time in times.items())
-            opened = open_model(self.name, dataset, extension=added)
+            opened, notes = open_for_prediction(self.name, dataset, raw)
             ids = [users] if isinstance(users, str) else users
             chosen = choose(opened, None if ids is None else [str(user) for user in ids], moment)
             frames = list(predict(opened, chosen, top=top, new_places=new_places, at=next_time))
-        for note in [*([added.line] if added else []), *chosen.notes]:
+        for note in [*notes, *chosen.notes]:
             _log.warning(note)
         return pd.concat(frames, ignore_index=True)
 

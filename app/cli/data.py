@@ -96,6 +96,7 @@ def prepare(
         "cases": {name: len(dataset.cases(split)) for split, name in enumerate(c.SPLIT_NAMES)},
         **tail_shares(dataset, TransitionGraph.from_dataset(dataset)),
         "dropped": report.dropped,
+        "only_predicted_from": 0 if dataset.unseen is None else len(dataset.unseen),
         "dataset_hash": dataset.hash,
         "seconds": time.perf_counter() - started,
     }
@@ -105,7 +106,8 @@ def prepare(
         flat["rows of the file"] = account.rows_in
         flat |= {f"not read: {REASONS.get(reason, reason)}": rows for reason, rows in account.dropped().items()}
     flat |= {key: value for key, value in summary.items() if not isinstance(value, dict)}
-    flat |= {f"dropped: {key}": value for key, value in report.dropped.items()}
+    unused = "left out" if dataset.unseen is not None else "dropped"
+    flat |= {f"{unused}: {key}": value for key, value in report.dropped.items()}
     flat |= {f"cases: {key}": value for key, value in summary["cases"].items()}
     console.print(pairs_table(f"Dataset {out}", flat))
     console.print(f"Read as {found.source_format}, because {found.why}.", markup=False)
@@ -113,6 +115,8 @@ def prepare(
         console.print(f"Read with {option_text(found.options)}", markup=False, highlight=False, soft_wrap=True)
     if dataset.manifest.preset == "every_place":
         console.print(f"Every user and place is kept. {GETS_WORSE}")
+    if dataset.unseen_line:
+        console.print(dataset.unseen_line)
     for note in account.notes:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
     print_problems(problems, console)

@@ -37,7 +37,7 @@ def choose_protocol(
     keeps every user and place, and a published format has ``default``. Raises ConfigError: an unknown preset or field.
     """
     preset = preset or ("every_place" if source_format in OWN_FORMATS else "default")
-    return preset, data_preset(preset).override(changes)
+    return preset, data_preset(preset).override(list(changes))
 
 
 def prepare_input(

@@ -187,8 +187,8 @@ def test_as_of_and_new_places_and_added_checkins(caplog: pytest.LogCaptureFixtur
     found = model.predict(data, ["new"], 1, checkins=later, timezone="Europe/Zurich")
     assert found["as_of"].tolist() == [later["time"].max()] and found["visits"].item() >= 1
     assert "Added 3 check-ins and 1 new user" in caplog.text
-    with pytest.raises(DataError, match="none of the 540 check-ins is later"):
-        model.predict(data, checkins=visits(), timezone="Europe/Zurich")
+    with pytest.raises(DataError, match="none of the 270 check-ins is later"):
+        model.predict(data, checkins=visits().groupby("user_id").head(45), timezone="Europe/Zurich")
 
 
 def test_a_table_of_metrics_is_the_evaluation() -> None:
