@@ -1,21 +1,24 @@
 """MODEL of a command, a baseline's name or a checkpoint folder, opened on a dataset."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import pandas as pd
 import torch
 
 from recap.baselines import BASELINES, FEATURE_CURVES, PRETRAINED
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.data.extension import Extension
-from recap.errors import ConfigError
+from recap.data.extension import Extension, extend_dataset
+from recap.errors import ConfigError, VocabularyError
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.predictor import CaseRanker, open_ranker
 from recap.pretrained import PretrainedCheckpoint
+from recap.printable import count_of
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
 
@@ -43,7 +46,7 @@ def open_model(
     Args:
         given_time: ask where at a given time; a model that must read the time is asked so anyway.
         name: one of `NAMES` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
-        extension: of ``dataset``; the places of ``dataset`` stay the only candidates.
+        extension: of ``dataset``; its new places are candidates where curves score them.
 
     Raises ConfigError: neither a baseline nor a folder, or it cannot read the time; CheckpointError: no checkpoint;
     VocabularyError: the checkpoint does not open with the dataset, or with the extension's new users or places.
@@ -68,8 +71,33 @@ def open_model(
             f"{name} cannot read the time of the next check-in: name a model that can, such as pretrained"
         )
     checkins = CheckinTensors.from_dataset(opened, device)
-    own = {"scorer": scorer, "graph": graph, "checkins": checkins, "num_candidates": dataset.num_pois}
-    return open_ranker(checkpoint, opened, **own)
+    has_curves = isinstance(scorer, RecapScorer) and scorer.model.curves is not None
+    most = (opened if has_curves else dataset).num_pois
+    return open_ranker(checkpoint, opened, scorer=scorer, graph=graph, checkins=checkins, num_candidates=most)
+
+
+def open_for_prediction(
+    name: str | Path, dataset: Dataset, raw: pd.DataFrame | None = None, *, given_time: bool = False
+) -> tuple[CaseRanker, list[str]]:
+    """The model opened on all that is known of users, see `extend_dataset`, and what the reader must know, a line each.
+    A model that knows its users and places by heart does without those that training has not seen. Raises as
+    `open_model` and `extend_dataset`.
+    """
+    if raw is None and dataset.unseen is None:
+        return open_model(name, dataset, given_time=given_time), []
+    try:
+        extension = extend_dataset(dataset, raw)
+        opened = open_model(name, dataset, extension=extension, given_time=given_time)
+        return opened, [extension.line] * bool(extension.line)
+    except VocabularyError:
+        if dataset.unseen is None:
+            raise
+    opened, notes = open_for_prediction(name, replace(dataset, unseen=None), raw, given_time=given_time)
+    users = count_of(len(dataset.unseen), "check-in")
+    left = (
+        f"{opened.label} knows users and places of training only and does without {users} that evaluation leaves out."
+    )
+    return opened, [*notes, left]
 
 
 def _folder(name: str | Path) -> Checkpoint:

@@ -2,38 +2,15 @@
 
 from typing import Any, Final
 
-from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
 from recap.model.config import ModelConfig, PriorConfig
 from recap.published.config import TIME_GIVEN
 from recap.published.configs import PUBLISHED, RECAP, model_title, published_config, published_label
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
-_DATA: Final = {
-    "default": DataConfig(),
-    "every_place": DataConfig(min_poi_checkins=1, min_user_checkins=1),
-    "nyc_paper": DataConfig(
-        merge_seconds=60,
-        merge_by="clock",
-        trajectory_gap_hours=48,
-        split_by="trajectory_end",
-        removal_order="unseen_first",
-    ),
-}
-"""``every_place`` keeps every user and place: for your own table, because a curve needs no minimum of check-ins.
-``nyc_paper`` comes near the cases of the paper's NYC tables (961, not 958): trajectories by gaps of 48 h, split by
-their end, same-minute check-ins merged."""
-DATA_PRESETS: Final = tuple(_DATA)
 DEFAULT_PRESET: Final = "recap"
 _TITLES: Final = {"recap": "RECAP", "paper": "RECAP (paper)", "feature_curves": "Feature curves"}
 RECAP_PRESETS: Final = tuple(_TITLES)
-
-
-def data_preset(name: str) -> DataConfig:
-    """The data protocol by name; the paper's datasets all have ``default``. Raises ConfigError: unknown name."""
-    if name not in _DATA:
-        raise ConfigError(f"unknown data preset {name!r}; choose one of {', '.join(DATA_PRESETS)}")
-    return _DATA[name]
 
 
 def paper() -> TrainConfig:

@@ -11,11 +11,11 @@ from analysis.experiments.results import ExperimentResult, markdown, number, tab
 from analysis.experiments.spec import ExperimentSpec
 from analysis.experiments.users_figure import users_figure
 from recap import columns as c
+from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.errors import ConfigError
 from recap.model.pretrained_curves import PretrainedCurves
-from recap.presets import data_preset
 from recap.storage.atomic import replace_text
 from recap.training.pretraining import pretrain
 

@@ -24,6 +24,7 @@ from recap import columns as c
 from recap.baselines import AT_TIME, COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
 from recap.data.card import dataset_card
+from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city
@@ -32,7 +33,7 @@ from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
-from recap.presets import data_preset, train_preset
+from recap.presets import train_preset
 from recap.storage.atomic import replace_text
 from recap.training.baselines import build_baseline
 from recap.training.run import train

@@ -88,25 +88,22 @@ def predict(
     if checkins is None and (reading.source_format != "auto" or options != ReadOptions()):
         raise ConfigError("options that say how a file is read need --checkins FILE")
 
-    from recap.data.extension import extend_dataset
     from recap.data.reading import read_understood
     from recap.moments import parse_next_time, parse_time
-    from recap.open_model import open_model
+    from recap.open_model import open_for_prediction
     from recap.prediction import SEEN_DAYS, choose, expected_visits, is_counted
     from recap.prediction import predict as run
 
     moment, next_time = parse_time(as_of), parse_next_time(at)
     with progress_console.status("Opening the model"):
         dataset = Dataset.load(data)
-        extension = None
-        if checkins is not None:
-            extension = extend_dataset(dataset, read_understood(checkins, reading.source_format, options).table)
-        opened = open_model(model, dataset, extension=extension, given_time=next_time is not None)
-    if extension is None:  # whose line says what is new
-        say_what_is_new(opened.match)
+        raw = None if checkins is None else read_understood(checkins, reading.source_format, options).table
+        opened, notes = open_for_prediction(model, dataset, raw, given_time=next_time is not None)
+    if raw is None and not opened.is_baseline:  # else the notes say what is new
+        say_what_is_new(opened.checkpoint.match(dataset))
     seen = SEEN_DAYS if by_place and next_time is not None else None
     chosen = choose(opened, user, moment, next_time, seen_days=seen).part(part)
-    notes = [*([] if extension is None else [extension.line]), *chosen.notes]
+    notes = [*notes, *chosen.notes]
     facts: dict[str, Any] = {"model": opened.label, "users": len(chosen), "notes": notes}
     frames: Iterator[pd.DataFrame]
     if by_place:

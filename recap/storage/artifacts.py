@@ -106,13 +106,15 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     try:
         temporary.chmod(0o777 & ~current_umask())  # mkdtemp ignores the umask
         yield temporary
-        if target.exists():
+        try:
+            temporary.rename(target)  # replaces an empty folder in one step: nobody claims it in between
+        except OSError:
+            if not target.exists():
+                raise
             aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
             target.rename(aside / target.name)
             temporary.rename(target)
             shutil.rmtree(aside)
-        else:
-            temporary.rename(target)
     except OSError as error:
         raise RecapError(f"writing {target} failed: {error.strerror or error}; nothing was kept") from error
     finally:

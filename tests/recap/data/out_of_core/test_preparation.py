@@ -11,14 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recap.data.card import dataset_card
-from recap.data.cleaning import DataConfig
+from recap.data.cleaning import DataConfig, data_preset
 from recap.data.dataset import Dataset
 from recap.data.out_of_core.preparation import FORMATS, choose_engine, prepare_out_of_core
 from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_checkins
 from recap.errors import ConfigError, DataError
-from recap.presets import data_preset
 from tests.checkins import configs, raw_rows, raw_table, write_foursquare
 from tests.nyc import NYC_FILE, needs_nyc
 
