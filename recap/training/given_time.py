@@ -1,7 +1,7 @@
 """The second set of curves of a training: where at a given time."""
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,7 @@ from recap.model.pretrained_curves import PretrainedCurves
 from recap.presets import feature_curves
 from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.group import Group
-from recap.training.loop import BEST, STATE_FILE, StopRequest, TrainingLoop, Watcher
+from recap.training.loop import BEST, STATE_FILE, StepReport, StopRequest, TrainingLoop, Watcher
 from recap.training.trainer import Trainer
 from recap.training_config import TrainConfig
 
@@ -73,7 +73,13 @@ class GivenTimeTraining:
         trainer = Trainer(*own, group=self.group, pretrained=self.pretrained)
         if resume and (self.folder / STATE_FILE).is_file():
             trainer.resume()
-        return trainer.run(watch, stop)
+
+        def goes_on(report: StepReport) -> None:
+            """Epochs are counted on from those of the first set."""
+            assert watch is not None
+            watch(replace(report, epoch=self.config.epochs + report.epoch, epochs=2 * self.config.epochs))
+
+        return trainer.run(None if watch is None else goes_on, stop)
 
     def add_to(self, out: Path, manifest: CheckpointManifest, trained: TrainingLoop) -> CheckpointManifest:
         """Write the curves into a checkpoint's folder and choose on validation whether its core is added to them; then
