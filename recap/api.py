@@ -22,7 +22,7 @@ from recap.data.reading_frames import Reading, arguments_for_options, as_file, a
 from recap.device import choose_device
 from recap.errors import ConfigError
 from recap.evaluation.evaluate import evaluate
-from recap.moments import parse_time
+from recap.moments import parse_next_time, parse_time
 from recap.open_model import check_name, open_for_prediction, open_model
 from recap.prediction import choose, predict
 from recap.presets import DEFAULT_PRESET, training_preset
@@ -130,7 +130,7 @@ class Model:
             as_of: leave out later check-ins; a time without a zone is each check-in's local time.
             checkins: check-ins after those of the dataset, also of new users, read as in `prepare`.
             new_places: list only places where the user has never been.
-            at: time of the next check-in, for a model that reads it.
+            at: ask where at this time: ISO, or a weekday and clock such as ``"mon 18:00"``; None: whenever it comes.
 
         Returns:
             ``user_id, as_of, rank, poi_id, score, probability`` and others, see `recap.prediction.predict`.
@@ -150,20 +150,28 @@ class Model:
             with as_file(checkins, reading) as file:
                 raw = read_understood(*file).table
         with arguments_for_options():
-            times = {"as_of": as_of, "at": at}
-            moment, next_time = (parse_time(None if time is None else str(time), name) for name, time in times.items())
-            opened, notes = open_for_prediction(self.name, dataset, raw)
+            moment = parse_time(None if as_of is None else str(as_of), "as_of")
+            next_time = parse_next_time(None if at is None else str(at), "at")
+            opened, notes = open_for_prediction(self.name, dataset, raw, given_time=at is not None)
             ids = [users] if isinstance(users, str) else users
-            chosen = choose(opened, None if ids is None else [str(user) for user in ids], moment)
-            frames = list(predict(opened, chosen, top=top, new_places=new_places, at=next_time))
+            chosen = choose(opened, None if ids is None else [str(user) for user in ids], moment, next_time)
+            frames = list(predict(opened, chosen, top=top, new_places=new_places))
         for note in [*notes, *chosen.notes]:
             _log.warning(note)
         return pd.concat(frames, ignore_index=True)
 
     def evaluate(
-        self, data: Dataset | str | Path, protocol: Protocol = "every_step", *, split: str = "test"
+        self,
+        data: Dataset | str | Path,
+        protocol: Protocol = "every_step",
+        *,
+        split: str = "test",
+        given_time: bool = False,
     ) -> pd.DataFrame:
         """Rank every case of a split; protocols are every_next, every_step, trajectory_last and user_last.
+
+        Args:
+            given_time: give the model the time of each case's next check-in.
 
         Returns:
             One row for each group of cases, ``all`` first: ``group, n``, HR@K, NDCG@20 and MRR.
@@ -172,7 +180,7 @@ class Model:
         """
         if split not in c.SPLIT_NAMES:
             raise ConfigError(f"unknown split {split!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
-        opened = open_model(self.name, _opened(data))
+        opened = open_model(self.name, _opened(data), given_time=given_time)
         of, number = (opened.scorer, opened.dataset, opened.graph), c.SPLIT_NAMES.index(split)
         metrics = evaluate(*of, split=number, protocol=protocol, checkins=opened.checkins).metrics
         return pd.DataFrame([{"group": group, **values} for group, values in metrics.items()])

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from recap.errors import ConfigError
 from recap.model.config import ModelConfig, PriorConfig
+from recap.published.config import TIME_GIVEN
 from recap.published.configs import PUBLISHED, RECAP, model_title, published_config, published_label
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
@@ -33,6 +34,7 @@ def recap() -> TrainConfig:
         batch_size=256,
         latest_share=0.4,
         validate_every=4,
+        given_time=True,
         model=ModelConfig(
             poi_dim=32,
             category_dim=16,
@@ -103,6 +105,15 @@ def preset_title(name: str) -> str:
     ('RECAP (paper)', 'LoTNext')
     """
     return _TITLES.get(name) or model_title(name)
+
+
+def with_time_given(label: str) -> str:
+    """The label of the same model, asked where at a given time.
+
+    >>> with_time_given("RECAP")
+    'RECAP, time given'
+    """
+    return f"{label}, {TIME_GIVEN}"
 
 
 def checkpoint_label(model: str, train: Any) -> str:

@@ -29,6 +29,11 @@ def other_dataset_line(checkpoint: str, trained_on: tuple[str, str], here: tuple
     return f"{trained}, not on {name_here!r} ({digest_here[:12]}…)"
 
 
+def given_time_key(key: str) -> str:
+    """The key of records, links and caches of a model asked where at a given time; ``key``: of the other question."""
+    return hashlib.sha256(f"{key} given time".encode()).hexdigest()
+
+
 def sha256_of(path: Path) -> str:
     """SHA-256 of a file, in hex."""
     with path.open("rb") as file:

@@ -152,7 +152,7 @@ def test_columns_can_be_named_and_the_dataset_saved(tmp_path: Path) -> None:
         (lambda: predicted(users=["nobody"]), CaseError, "no user 'nobody'; users takes ids"),
         (lambda: predicted(as_of="soon"), ConfigError, "as_of expects a time"),
         (lambda: predicted(as_of="1999-01-01"), CaseError, "choose a later as_of"),
-        (lambda: predicted(at="2030-01-01"), ConfigError, "leave out at"),
+        (lambda: predicted(at="2030-01-01"), ConfigError, "cannot read the time of the next check-in"),
         (lambda: predicted(timezone="UTC"), ConfigError, "need checkins"),
         (lambda: predicted(top=0), ConfigError, "top must be a whole number of at least 1, got 0"),
         (lambda: predicted(top=2.5), ConfigError, "got 2.5"),
