@@ -65,7 +65,8 @@ def predict(
         str | None, typer.Option("--shard", metavar="I/N", help="Take every N-th user, from the I-th on.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write all rows to a .csv, .parquet or .jsonl file.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write all rows to a .csv, .xlsx, .parquet or .jsonl file."),
     ] = None,
     *,
     reading: Reading,

@@ -124,8 +124,14 @@ class Dataset:
 
     @cached_property
     def poi_labels(self) -> list[str]:
-        """A label for every POI, see `label_places`."""
-        return label_places(self.pois)
+        """A label for every POI, see `label_places`; one that was added for predictions says so."""
+        labels = label_places(self.pois)
+        if not self.extends:
+            return labels
+        is_new = self.pois[c.TRAIN_CHECKINS] == 0
+        return [
+            f"{label} (never visited in training)" if new else label for label, new in zip(labels, is_new, strict=True)
+        ]
 
     def save(self, folder: Path, card: str = "") -> None:
         """Write the folder, whole or not at all. Raises FolderInUseError: the folder exists and holds something else;

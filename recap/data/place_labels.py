@@ -11,7 +11,6 @@ from recap.printable import one_line, shortened
 
 LONGEST: Final = 80
 SHORTEST_CODE: Final = 4
-NEVER_VISITED: Final = " (never visited in training)"
 _WHOLE_CODE: Final = 64
 _CODE_START: Final = " · "
 
@@ -19,8 +18,7 @@ _CODE_START: Final = " · "
 def label_places(pois: pd.DataFrame) -> list[str]:
     """A label for every POI that is safe to show: its name; else its category, with a code where several nameless POIs
     share it; else its id. For example "Middle School · 4b0a". The code begins the SHA-256 of the POI's id, so it is the
-    same in every dataset; it is longer where two POIs of a category agree in four digits. A POI that only predictions
-    know says so.
+    same in every dataset; it is longer where two POIs of a category agree in four digits.
     """
     columns = (c.POI_NAME, c.CATEGORY, c.POI_ID)
     rows = [tuple(_shown(str(text)) for text in row) for row in zip(*(pois[column] for column in columns), strict=True)]
@@ -38,8 +36,7 @@ def label_places(pois: pd.DataFrame) -> list[str]:
             labels[poi] = shortened(rows[poi][1], LONGEST - len(code)) + code
         found = Counter(labels[poi] for poi in waiting)
         waiting = [poi for poi in waiting if found[labels[poi]] > 1]
-    counts = pois.get(c.TRAIN_CHECKINS, [1] * len(pois))
-    return [label if count else label + NEVER_VISITED for label, count in zip(labels, counts, strict=True)]
+    return labels
 
 
 def _shown(text: str) -> str:

@@ -1,6 +1,7 @@
 """Check-ins of a DataFrame, understood and read as those of a file."""
 
 import re
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -98,17 +99,12 @@ def _as_table(checkins: Any) -> pa.Table:
         table = checkins.reset_index(levels)
         columns = [_as_arrow(table.iloc[:, place]) for place in range(table.shape[1])]
         return pa.Table.from_arrays(columns, [str(name) for name in table.columns])
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(checkins, polars.DataFrame):
+        return checkins.to_arrow(compat_level=polars.CompatLevel.oldest())
     if not hasattr(checkins, "__arrow_c_stream__"):
         raise DataError(f"check-ins must be a DataFrame of pandas or polars, or a path, got {_kind(checkins)}")
-    found = pa.table(checkins)
-    plain = [_plain(field.type) for field in found.schema]
-    return found.cast(pa.schema(list(zip(found.column_names, plain, strict=True))))
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """Text that Parquet stores in place of polars' views and categories."""
-    is_text = pa.types.is_string_view(kind) or pa.types.is_dictionary(kind)
-    return pa.large_string() if is_text else kind
+    return pa.table(checkins)
 
 
 def _as_arrow(column: pd.Series) -> pa.Array:

@@ -1,15 +1,18 @@
 """The front door: `import recap` is light, frames are read as files are, and models answer with frames."""
 
 import gc
+import importlib
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from shapely.geometry import Point
 
@@ -104,6 +107,16 @@ def test_a_frame_is_read_as_its_file(frame: Callable[[], pd.DataFrame], tmp_path
     place, other = (d.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy()[d.checkins[c.POI]] for d in (data, expected))
     np.testing.assert_allclose(place, other, atol=1e-9)
     assert data.manifest.name == "DataFrame" and expected.manifest.name == "visits"
+
+
+def test_tables_of_arrow_are_read_and_polars_through_it() -> None:
+    """The same dataset as from pandas."""
+    expected = recap.prepare(visits(), timezone="Europe/Zurich", settings=LENIENT)
+    tables: list[Any] = [pa.Table.from_pandas(visits())]
+    if find_spec("polars") is not None:
+        tables.append(importlib.import_module("polars").from_arrow(tables[0]))
+    for table in tables:
+        assert recap.prepare(table, timezone="Europe/Zurich", settings=LENIENT).hash == expected.hash
 
 
 def test_columns_can_be_named_and_the_dataset_saved(tmp_path: Path) -> None:
