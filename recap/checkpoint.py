@@ -28,7 +28,7 @@ from recap.published.config import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
 from recap.rendering import render
-from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, recover_folders, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
 from recap.storage.json_text import read_json
 from recap.storage.tensors import Unfilled, load_tensors, load_weights
@@ -128,6 +128,7 @@ class Checkpoint:
         """Read and verify a checkpoint folder, without its weights. Raises CheckpointError: not a checkpoint, or its
         training has not finished; FormatVersionError: written by a newer version; ChecksumError: a file was changed.
         """
+        recover_folders(folder.parent)
         manifest_file = folder / MANIFEST
         if (folder / TRAINING_FOLDER).is_dir() and not (folder / SUMS).is_file():
             raise CheckpointError(
