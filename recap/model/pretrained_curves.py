@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from recap.config import Config
 from recap.errors import CheckpointError, ConfigError
 from recap.features.catalogue import describe_features
+from recap.storage.cache_keys import cache_key
 from recap.storage.installed import data_path
 from recap.storage.json_text import read_json
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from recap.model.curves import Curves
 
 _MAKE: Final = "make it again with `recap experiment run pretrained`"
-_FITS: Final = 2
-"""Part of the key: grows when `recap.adaptation` fits other numbers."""
 _DIGITS: Final = 4
 """Significant digits of every number: two more than a figure shows."""
 
@@ -99,7 +98,7 @@ class PretrainedCurves(Config):
 
     def key(self, dataset_hash: str) -> str:
         """SHA-256 that names the model on a dataset in records and links."""
-        return hashlib.sha256(f"{self.hash} {dataset_hash} {_FITS}".encode()).hexdigest()
+        return cache_key(self.hash, dataset_hash)
 
     @property
     def learned_on(self) -> str:

@@ -136,19 +136,15 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
 
 
 def _put_in_place(folder: Path, target: Path) -> None:
-    for attempt in range(_ATTEMPTS):
-        aside = _hidden(target, "was")
-        with suppress(FileNotFoundError):
-            target.rename(aside)
-        try:
-            folder.rename(target)
-        except OSError:
-            # Another process put a folder there since, or a reader brought the earlier one back: move that one too.
-            if not target.exists() or attempt == _ATTEMPTS - 1:
-                recover_folders(target.parent)
-                raise
-        else:
+    for _ in range(_ATTEMPTS):  # another process may put a folder there, or bring the earlier one back
+        with suppress(OSError):
+            folder.rename(target)  # replaces an empty folder in one step: nobody claims it in between
             break
+        with suppress(FileNotFoundError):
+            target.rename(_hidden(target, "was"))
+    else:
+        recover_folders(target.parent)
+        folder.rename(target)
     recover_folders(target.parent)
 
 
