@@ -1,5 +1,6 @@
 """Differences, significance, verdicts, words and the table of all models, on numbers that a reader can count."""
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -224,6 +225,20 @@ def test_drawn_sign_flips_are_near_the_enumerated_ones() -> None:
     p, exact = SignFlips(13).p_values(sums)
     assert not exact[0] and p[0] == pytest.approx(enumerated(sums), abs=0.01)
     assert SignFlips(13).p_values(sums)[0][0] == p[0]
+
+
+def test_sign_flips_of_many_users_are_drawn_in_blocks() -> None:
+    """At 20,000 users all flips at once would take 200 MB; the first and the last block count."""
+    sums = np.random.default_rng(0).normal(0.05, 1, (20_000, 1))
+    tracemalloc.start()
+    p = SignFlips(20_000, resamples=9_999).p_values(sums)[0][0]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6 and p == 1e-4, "none of all flips is as far from 0"
+    heads = np.random.default_rng(0).integers(0, 2, (250, 30), dtype=np.int8)
+    drawn = (2.0 * heads - 1) @ sums[:30, 0]
+    expected = (np.sum(np.abs(drawn) >= abs(sums[:30, 0].sum())) + 1) / 251
+    assert SignFlips(30, resamples=250).p_values(sums[:30])[0][0] == pytest.approx(expected)
 
 
 def test_groups_do_not_disturb_each_other() -> None:
