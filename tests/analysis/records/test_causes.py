@@ -33,6 +33,7 @@ from recap.errors import ConfigError
 from recap.evaluation.cases import is_known_place
 from recap.evaluation.ranks import rank_of
 from recap.evaluation.records import write_records
+from recap.evaluation.scoring import rank_cases
 from recap.predictor import Predictor
 from recap.storage.cache_keys import COMPUTED
 from tests.analysis.planted import small_predictor
@@ -123,6 +124,18 @@ def test_a_group_is_worth_what_is_lost_without_it() -> None:
     assert worth.loc["core", "mrr"] == pytest.approx((1 / rank - 1 / without).mean())
     assert (worth["mrr_low"] <= worth["mrr"]).all() and (worth["mrr"] <= worth["mrr_high"]).all()
     assert (worth["hr_low"] < 0).all() and (worth["hr_high"] > 0).all()
+
+
+def test_ties_are_counted_as_in_the_records() -> None:
+    """A model of zeros ties places: better and tied places are those of an evaluation."""
+    base = small_predictor(**KINDS["paper"][0])
+    with torch.no_grad():
+        for weight in base.scorer.model.parameters():
+            weight.zero_()
+    table, ranked = describe_ablations(base, base.cases), rank_cases(base.scorer, base.cases, base.checkins)
+    assert (table[c.NUM_TIED] > 2).any()
+    for name in (c.NUM_BETTER, c.NUM_TIED, c.RANK):
+        assert table[name].tolist() == ranked[name].tolist()
 
 
 def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
