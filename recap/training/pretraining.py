@@ -39,9 +39,7 @@ def pretrain(datasets: Sequence[Dataset], log: Callable[[str], None] = lambda _:
     return PretrainedCurves.of(whenever, given_time, cities, about=_ABOUT, left_out=_LEFT_OUT)
 
 
-def _learn(
-    datasets: Sequence[Dataset], log: Callable[[str], None], *, given_time: bool
-) -> tuple[Curves, list[int]]:
+def _learn(datasets: Sequence[Dataset], log: Callable[[str], None], *, given_time: bool) -> tuple[Curves, list[int]]:
     """Train shared curves, as `feature_curves` is trained on one city. Steps of all cities alternate at random; each
     learning rate follows its city's own progress. Also returns the number of each city's cases.
     """
