@@ -21,7 +21,7 @@ from recap.presets import checkpoint_label
 from recap.printable import one_line
 from recap.published.configs import RECAP
 from recap.runs.store.run_folder import SPEC
-from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS, recover_folders
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_folder
 from recap.vocabulary import TrainedOn, match_dataset
@@ -281,6 +281,7 @@ def _home() -> Path:
 
 
 def _subfolders(folder: Path) -> list[Path]:
+    recover_folders(folder)
     try:
         return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     except OSError:

@@ -29,15 +29,17 @@ from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
 from recap.rendering import render
 from recap.scores import TargetTime
-from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, given_time_key, verify_sums, write_sums
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, recover_folders, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
+from recap.storage.cache_keys import given_time_key
 from recap.storage.json_text import read_json
 from recap.storage.tensors import Unfilled, load_tensors, load_weights
 from recap.training_config import AnyTraining, StoredTraining, TrainConfig, TrainingSummary
 from recap.vocabulary import USERS, VOCABULARY, Match, TrainedOn, hash_users, match_dataset
 
-FORMAT_VERSION: Final = 3
-"""2: the model may be a published one. 3: places have coordinates and users hashes, to open with later check-ins."""
+FORMAT_VERSION: Final = 4
+"""2: the model may be a published one. 3: places have coordinates and users hashes, to open with later check-ins. 4: a second set of curves,
+for a time given."""
 MANIFEST: Final = CHECKPOINT_MANIFEST
 WEIGHTS: Final = "model.safetensors"
 BEST_OVERALL_WEIGHTS: Final = "best_overall.safetensors"
@@ -143,6 +145,7 @@ class Checkpoint:
         """Read and verify a checkpoint folder, without its weights. Raises CheckpointError: not a checkpoint, or its
         training has not finished; FormatVersionError: written by a newer version; ChecksumError: a file was changed.
         """
+        recover_folders(folder.parent)
         manifest_file = folder / MANIFEST
         if (folder / TRAINING_FOLDER).is_dir() and not (folder / SUMS).is_file():
             raise CheckpointError(

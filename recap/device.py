@@ -1,6 +1,7 @@
 """Choice of device and threads."""
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,6 +14,9 @@ from recap.errors import ConfigError
 
 MOST_SIDE_BY_SIDE: Final = 4
 """Threads that read memory side by side: more would wait for it."""
+_changing: Final = threading.Lock()
+_found: Final[list[int]] = []
+"""For each caller inside `one_thread`, the number of threads that the first one found."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -36,13 +40,19 @@ def choose_device(name: str) -> torch.device:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute with one thread, which is faster for small batches."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    """Compute with one thread, which is faster for small batches. The last of overlapping callers brings back the
+    number that the first one found.
+    """
+    with _changing:
+        _found.append(_found[0] if _found else torch.get_num_threads())
+        torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        with _changing:
+            found = _found.pop()
+            if not _found:
+                torch.set_num_threads(found)
 
 
 def side_by_side(work: Callable[[Sequence[Item]], Result], items: Sequence[Item], at_least: int = 1) -> list[Result]:

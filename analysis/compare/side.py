@@ -49,7 +49,7 @@ class Side:
         return np.stack([metric_values(table, metric) for table in (self.cases, *self.replicates)])
 
     def hits(self, k: int) -> np.ndarray:
-        """Whether each case is found within K; a tie counts by its mean rank."""
+        """Whether each case is found within K, see `is_hit`."""
         return is_hit(self.cases, k)
 
     def ranks(self) -> np.ndarray:
@@ -73,11 +73,12 @@ def check_same_cases(*tables: pd.DataFrame) -> None:
 def records_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
     """Records of a seed of which only ranks were kept (`analysis.records.ablations`).
 
-    A fractional mean rank is read as a tie of two.
+    Shipped tables of earlier versions, which have no tie, lack the counts.
     """
     rank_N = ranks[c.RANK].to_numpy(np.float64)
-    tied_N = np.where(rank_N == np.floor(rank_N), 1, 2)
-    better_N = (rank_N - (tied_N + 1) / 2).astype(np.int64)
+    is_counted = c.NUM_TIED in ranks
+    better_N = ranks[c.NUM_BETTER].to_numpy(np.int64) if is_counted else rank_N.astype(np.int64) - 1
+    tied_N = ranks[c.NUM_TIED].to_numpy(np.int64) if is_counted else np.ones(len(ranks), np.int64)
     counts = {c.NUM_BETTER: better_N, c.NUM_TIED: tied_N, c.RANK: rank_N}
     return cases.assign(**counts, **{c.RECIPROCAL_RANK: reciprocal_rank(better_N, tied_N)})
 

@@ -16,7 +16,7 @@ EXACT_USERS: Final = 12
 RESAMPLES: Final = 9999
 ALPHA: Final = 0.05
 _SEED: Final = 0
-_BLOCK: Final = 1000
+_BLOCK: Final = 100
 _ROUNDING: Final = 1e-9
 
 
@@ -32,15 +32,14 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 class SignFlips:
-    """Sign flips over users, sampled once and shared by all groups and pairs of scorers.
+    """Sign flips over users, the same for all groups and pairs of scorers.
 
     Args:
         resamples, seed: of the samples that replace all 2^U flips above `EXACT_USERS`.
     """
 
     def __init__(self, num_users: int, resamples: int = RESAMPLES, seed: int = _SEED) -> None:
-        self.resamples = resamples
-        self.heads_RU = np.random.default_rng(seed).integers(0, 2, (resamples, num_users), dtype=np.int8)
+        self.num_users, self.resamples, self.seed = num_users, resamples, seed
 
     def p_values(self, sums_UG: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Two-sided p of each group's summed difference, and whether it was enumerated.
@@ -49,14 +48,13 @@ class SignFlips:
             sums_UG: each user's summed differences.
         """
         observed_G = sums_UG.sum(0)
-        drawn_RG = np.concatenate(
-            [
-                # 2 heads - 1 is the sign: the sum under flips without a second array of signs.
-                2 * (self.heads_RU[start : start + _BLOCK].astype(np.float64) @ sums_UG) - observed_G
-                for start in range(0, self.resamples, _BLOCK)
-            ]
-        )
-        beyond_G = (np.abs(drawn_RG) >= np.abs(observed_G) * (1 - _ROUNDING)).sum(0)
+        rng, beyond_G = np.random.default_rng(self.seed), np.zeros(sums_UG.shape[1], np.int64)
+        for start in range(0, self.resamples, _BLOCK):  # all at once would take a gigabyte for 60,000 users
+            shape = (min(_BLOCK, self.resamples - start), self.num_users)
+            heads_RU = rng.integers(0, 2, shape, dtype=np.int8).astype(np.float64)
+            # 2 heads - 1 is the sign: the sum under flips without a second array of signs.
+            drawn_RG = 2 * (heads_RU @ sums_UG) - observed_G
+            beyond_G += (np.abs(drawn_RG) >= np.abs(observed_G) * (1 - _ROUNDING)).sum(0)
         p_G = (beyond_G + 1) / (self.resamples + 1)
         exact_G = (sums_UG != 0).sum(0) <= EXACT_USERS
         for group in np.flatnonzero(exact_G):

@@ -55,6 +55,8 @@ KIND_RANK: Final = "kind_rank"
 COLUMNS: Final = (
     c.CASE,
     c.RANK,
+    c.NUM_BETTER,
+    c.NUM_TIED,
     "first",
     c.IS_KNOWN,
     KIND_RANK,
@@ -115,10 +117,10 @@ def describe_ablations(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFr
         cases: rows of `Predictor.cases_of`.
 
     Returns:
-        One row per case: ``case, rank`` (mean over ties), ``first`` (the first place), ``is_known`` (whether the user
-        has been to the true place), ``kind_rank`` (among places of its kind), ``without_<ablation>`` and
-        ``kind_without_<ablation>`` (these ranks) and ``contribution_<group>``, which sum to the truth's score. NaN if
-        the model has no such part.
+        One row per case: ``case, rank`` (mean over ties), ``num_better, num_tied``, ``first`` (the first place),
+        ``is_known`` (whether the user has been to the true place), ``kind_rank`` (among places of its kind),
+        ``without_<ablation>`` and ``kind_without_<ablation>`` (these ranks) and ``contribution_<group>``, which sum to
+        the truth's score. NaN if the model has no such part.
     """
     from recap.device import one_thread
 
@@ -140,23 +142,25 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
     is_known_B1 = is_known_BP.gather(1, target_B[:, None])
     other_kind_BP = is_known_BP != is_known_B1
 
-    def ranks(totals_BP: "Tensor") -> tuple[np.ndarray, np.ndarray]:
-        among_kind_BP = totals_BP.masked_fill(other_kind_BP, -torch.inf)
-        return rank_totals(totals_BP, target_B).mean_B.numpy(), rank_totals(among_kind_BP, target_B).mean_B.numpy()
+    def kind_ranks(totals_BP: "Tensor") -> np.ndarray:
+        return rank_totals(totals_BP.masked_fill(other_kind_BP, -torch.inf), target_B).mean_B.numpy()
 
-    rank_B, kind_rank_B = ranks(total_BP)
+    ranks = rank_totals(total_BP, target_B)
     missing = np.full(len(cases), np.nan)
     columns: dict[str, np.ndarray] = dict.fromkeys(COLUMNS, missing) | {
         c.CASE: cases[c.CASE].to_numpy(np.int64),
-        c.RANK: rank_B,
+        c.RANK: ranks.mean_B.numpy(),
+        c.NUM_BETTER: ranks.num_better_B.numpy(),
+        c.NUM_TIED: ranks.num_tied_B.numpy(),
         "first": total_BP.argmax(1).numpy(),
         c.IS_KNOWN: is_known_B1[:, 0].numpy(),
-        KIND_RANK: kind_rank_B,
+        KIND_RANK: kind_ranks(total_BP),
     }
     ablations = ablations_of(scorer)
     totals = scorer.scores_without_each(histories, ablations.values())
     for name, without_BP in zip(ablations, totals, strict=True):
-        columns[f"without_{name}"], columns[f"kind_without_{name}"] = ranks(without_BP)
+        columns[f"without_{name}"] = rank_totals(without_BP, target_B).mean_B.numpy()
+        columns[f"kind_without_{name}"] = kind_ranks(without_BP)
     added = contributions_by_group(scorer, histories, target_B)
     return pd.DataFrame(columns | {f"contribution_{name}": added_B for name, added_B in added.items()})
 

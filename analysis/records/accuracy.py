@@ -59,7 +59,9 @@ def is_known(records: pd.DataFrame, metric: str) -> bool:
 
 
 def is_hit(records: pd.DataFrame, k: int) -> np.ndarray:
-    """Whether the target's rank is at most k; ties have their mean rank."""
+    """Whether the target is more likely than not among the first k: where `hit_rate` is above 1/2, which is where the
+    mean rank is at most k.
+    """
     return records[c.RANK].to_numpy(np.float64) <= k
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from recap.predictor import Predictor
 
 KIND: Final = "ablations"
-FORMAT: Final = "2"
-"""Of the columns of `analysis.records.ablations`; raise it where they change. 2: ranks among places of one kind."""
 Among = Literal["all", "known", "new"]
 """Which places a case is ranked among: all, or those of the truth's kind, known to the user or new."""
 _SEPARATE: Final = (
@@ -37,7 +35,7 @@ _SEPARATE: Final = (
 
 
 def ablations_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
-    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], KIND, FORMAT)
+    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], KIND)
 
 
 def pieces_of(open_predictor: "Callable[[], Predictor]") -> Callable[[int, int], pd.DataFrame]:

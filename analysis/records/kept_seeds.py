@@ -13,13 +13,11 @@ from recap import columns as c
 from recap.errors import RecapError
 from recap.storage.artifacts import SUMS
 
-FORMAT: Final = "1"
-"""Of the columns that are read of a seed replicate's table."""
 _SEED_KIND: Final = f"{KIND}-seed-"
 
 
 def seed_key(dataset_hash: str, checkpoint_hash: str, seed: int) -> TableKey:
-    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}", FORMAT)
+    return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}")
 
 
 def replicates_folder(checkpoint_folder: Path) -> Path:

@@ -15,9 +15,8 @@ from recap.evaluation.records import read_records, records_file, records_metadat
 ROWS_PER_PIECE: Final = 512
 SHIPPED: Final = "records"
 """A bundle's folder of such tables."""
-FIRST_FORMAT: Final = "1"
-"""Format of tables without a recorded format."""
-_FORMAT: Final = "format"
+_FIRST: Final = {"computed": "2"}
+"""Of tables that do not say which version computed them."""
 
 
 @dataclass(frozen=True)
@@ -27,19 +26,16 @@ class TableKey:
     Attributes:
         model: a checkpoint's hash or a baseline's name.
         kind: the protocol of records, or another name of the table.
-        format: version of the table's columns; a file of another version is ignored. Empty for evaluation records.
     """
 
     dataset_hash: str
     model: str
     split: str
     kind: str
-    format: str = ""
 
     @property
     def metadata(self) -> dict[str, str]:
-        said = records_metadata(self.dataset_hash, self.model, self.split, self.kind)
-        return said | ({_FORMAT: self.format} if self.format else {})
+        return records_metadata(self.dataset_hash, self.model, self.split, self.kind)
 
     def shipped_in(self, bundle: Path) -> Path:
         return bundle / SHIPPED / records_name(self.dataset_hash, self.model, self.split, self.kind)
@@ -64,7 +60,8 @@ def kept_table(
 ) -> pd.DataFrame:
     """Read a table from the bundle or the cache, or make it and keep it in the cache.
 
-    A table of another key or length and an unreadable file are replaced. A cache that cannot be written is ignored.
+    A table of another key, version or length and an unreadable file are replaced. A cache that cannot be written is
+    ignored.
 
     Args:
         make: called only if the table is missing.
@@ -144,6 +141,6 @@ def _read(path: Path, key: TableKey, rows: int, without: Collection[str] = ()) -
         table, said = read_records(path, without=without)
     except RecapError:
         return None
-    said = {_FORMAT: FIRST_FORMAT, **said}
+    said = {**_FIRST, **said}
     fits = len(table) == rows and all(said.get(name) == value for name, value in key.metadata.items())
     return table if fits else None

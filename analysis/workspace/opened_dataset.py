@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 Part = TypeVar("Part")
 _LONGEST_ID: Final = 24
-_TABLES_FORMAT: Final = "1"
-"""Of the kept tables of a dataset alone: their columns and how they are computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,5 +135,5 @@ class OpenedDataset:
 
     def kept(self, kind: str, make: Callable[[], pd.DataFrame], *, rows: int) -> pd.DataFrame:
         """A table of the dataset alone with so many rows, made only if the user's cache has none."""
-        key = TableKey(self.dataset.hash, kind, c.SPLIT_NAMES[c.TEST], kind, _TABLES_FORMAT)
+        key = TableKey(self.dataset.hash, kind, c.SPLIT_NAMES[c.TEST], kind)
         return self.without_model._once(kind, lambda: kept_table(key, make, rows=rows, keep=self.keep))

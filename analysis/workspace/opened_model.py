@@ -18,7 +18,8 @@ from recap.errors import CheckpointError, ConfigError
 from recap.model.pretrained_curves import PretrainedCurves
 from recap.presets import checkpoint_label, with_time_given
 from recap.published.configs import RECAP
-from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, given_time_key
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS
+from recap.storage.cache_keys import given_time_key
 from recap.storage.json_text import read_json
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """Maps of the views: the ground, sent to each browser once, and the marks."""
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -49,13 +48,12 @@ from recap import columns as c
 from recap.errors import RecapError
 from recap.privacy import Generalisation
 from recap.storage.atomic import replace_bytes
+from recap.storage.cache_keys import cache_key
 from recap.storage.user_folder import user_subfolder
 
 _GROUND_TYPE: Final = "application/json"
 _MOST_DOTS: Final = 2_000
 """Places that a map offers as dots; others are found by name."""
-_DRAWING: Final = 1
-"""Version of the thumbnails; a new number draws kept pictures again."""
 _BY_SHOWN: Final[HashFuncs] = (
     BY_MODEL
     | BY_CONTENT
@@ -286,8 +284,8 @@ def _drawn_here() -> set[str]:
 
 
 def _thumbnail_name(source: Source, case: int, theme: Theme, hops: str | None) -> str:
-    said = (source.dataset_hash, model_key(source), case, theme, hops, picture.THUMBNAIL_PX, _DRAWING)
-    return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
+    drawn = (case, theme, hops, picture.THUMBNAIL_PX)
+    return cache_key(source.dataset_hash, model_key(source), repr(drawn))[:32]
 
 
 def _thumbnail_file(name: str) -> Path | None:

@@ -23,6 +23,7 @@ from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.baselines import BASELINES
 from recap.errors import RecapError
+from recap.storage.cache_keys import cache_key
 
 HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
 DEFAULT_BASELINE: Final = "count_plus_markov"
@@ -35,12 +36,12 @@ _evaluating = threading.Lock()
 
 def dataset_of(source: Source) -> str:
     """Cache key of what depends on the dataset only."""
-    return source.dataset_hash
+    return cache_key(source.dataset_hash)
 
 
-def content_of(source: Source) -> tuple[str, str | None]:
+def content_of(source: Source) -> str:
     """Cache key of what also depends on the model's content."""
-    return source.dataset_hash, source.checkpoint_hash or source.imported
+    return cache_key(source.dataset_hash, model_key(source))
 
 
 BY_DATASET: Final[HashFuncs] = {Source: dataset_of}
@@ -152,7 +153,7 @@ class Ranker:
         return None if self.model in BASELINES else self.source.ranked_by(self.model)
 
 
-BY_RANKER: Final[HashFuncs] = BY_DATASET | {Ranker: lambda ranker: (ranker.source.dataset_hash, ranker.token)}
+BY_RANKER: Final[HashFuncs] = BY_DATASET | {Ranker: lambda ranker: cache_key(ranker.source.dataset_hash, ranker.token)}
 
 
 def checkpoints_of(source: Source) -> list[Source]:

@@ -48,9 +48,12 @@ def run_app(
     from app.warming import start_warming
     from recap.baselines import PRETRAINED
     from recap.errors import CheckpointError, DatasetError
-    from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST
+    from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, recover_folders
     from recap.storage.installed import data_path
 
+    for given in (data, checkpoint):
+        if given is not None:
+            recover_folders(Path(given).parent)
     if data is not None and not (data / DATASET_MANIFEST).is_file():
         raise DatasetError(f"{data} has no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
     folder = None if checkpoint in (None, PRETRAINED) else Path(str(checkpoint))  # names win over folders

@@ -24,7 +24,7 @@ from recap.data.place_labels import label_places
 from recap.data.schema import check_tables, read_table
 from recap.errors import ConfigError, DatasetError
 from recap.printable import count_of
-from recap.storage.artifacts import DATASET_MANIFEST, new_folder, verify_sums, write_sums
+from recap.storage.artifacts import DATASET_MANIFEST, new_folder, recover_folders, verify_sums, write_sums
 from recap.storage.json_text import read_json
 
 FORMAT_VERSION: Final = 3
@@ -155,6 +155,7 @@ class Dataset:
         """Read a dataset folder and check it against its hashes. Raises DatasetError: not a dataset, written by a newer
         version, or its tables are wrong (see `recap.data.schema`); ChecksumError: a file was changed.
         """
+        recover_folders(folder.parent)
         manifest_file = folder / MANIFEST
         if not manifest_file.is_file():
             raise DatasetError(f"{folder} has no {MANIFEST}: make a dataset with `recap prepare`")
@@ -249,6 +250,7 @@ def read_names(folder: Path) -> Dataset:
 
 def recorded_hash(folder: Path) -> str:
     """The unverified hash of a dataset folder; empty if there is none."""
+    recover_folders(folder.parent)
     try:
         return str(read_json(folder / MANIFEST)["dataset_hash"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -9,21 +9,22 @@ import pyarrow.parquet as pq
 
 from recap.errors import RecapError
 from recap.storage.atomic import new_file
+from recap.storage.cache_keys import COMPUTED, cache_key
 from recap.storage.parquet import read_validated
 from recap.storage.user_folder import user_subfolder
 
 
-def records_name(dataset_hash: str, scorer: str, split: str, protocol: str, drawn: int | None = None) -> str:
-    """File name of records; ``scorer`` is a checkpoint's hash or a baseline's name. ``drawn``: number of sampled cases;
-    None if all were ranked.
-    """
-    cases = protocol if drawn is None else f"{protocol}-{drawn}"
-    return f"{dataset_hash[:16]}-{scorer[:24]}-{split}-{cases}.parquet"
+def records_name(dataset_hash: str, scorer: str, split: str, protocol: str) -> str:
+    """File name of a bundle's records; ``scorer`` is a checkpoint's hash or a baseline's name."""
+    return f"{dataset_hash[:16]}-{scorer[:24]}-{split}-{protocol}.parquet"
 
 
 def records_file(dataset_hash: str, scorer: str, split: str, protocol: str, drawn: int | None = None) -> Path:
-    """`records_name` in the user's cache."""
-    return user_subfolder("cache") / "records" / records_name(dataset_hash, scorer, split, protocol, drawn)
+    """Such records in the user's cache, named by `cache_key`. ``drawn``: number of sampled cases; None if all were
+    ranked.
+    """
+    cases = protocol if drawn is None else f"{protocol}-{drawn}"
+    return user_subfolder("cache") / "records" / f"{cache_key(dataset_hash, scorer)[:24]}-{split}-{cases}.parquet"
 
 
 def records_metadata(
@@ -37,7 +38,7 @@ def records_metadata(
     options: Mapping[str, bool] | None = None,
 ) -> dict[str, str]:
     """Metadata of a file of records. ``scorer``: as in `records_name`, only a hash is stored; ``drawn_from``: see
-    `Evaluation`; ``options``: see `Checkpoint.options`.
+    `Evaluation`; ``options``: see `Checkpoint.options`. ``computed`` is the version of what is computed.
 
     >>> records_metadata("d", "markov", "test", "every_step", options={"target_time": True})["target_time"]
     'true'
@@ -46,7 +47,8 @@ def records_metadata(
     named = {} if model is None else {"model": model}
     drawn = {} if drawn_from is None else {"drawn_from": str(drawn_from)}
     given = {name: str(value).lower() for name, value in (options or {}).items()}
-    return {**said, **named, "split": split, "protocol": protocol, **drawn, **given}
+    of = {"split": split, "protocol": protocol, "computed": str(COMPUTED)}
+    return {**said, **named, **of, **drawn, **given}
 
 
 def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from recap.config import Config
 from recap.errors import CheckpointError, ConfigError
 from recap.features.catalogue import GIVEN_TIME, feature_set
-from recap.storage.artifacts import given_time_key
+from recap.storage.cache_keys import cache_key, given_time_key
 from recap.storage.installed import data_path
 from recap.storage.json_text import read_json
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from recap.model.curves import Curves
 
 MAKE_AGAIN: Final = "make it again with `recap experiment run pretrained`"
-_FITS: Final = 2
-"""Part of the key: grows when `recap.adaptation` fits other numbers."""
 _DIGITS: Final = 4
 """Significant digits of every number: two more than a figure shows."""
 
@@ -101,7 +99,7 @@ class PretrainedCurves(Config):
 
     def key(self, dataset_hash: str, *, given_time: bool = False) -> str:
         """SHA-256 that names the model on a dataset in records and links."""
-        key = hashlib.sha256(f"{self.hash} {dataset_hash} {_FITS}".encode()).hexdigest()
+        key = cache_key(self.hash, dataset_hash)
         return given_time_key(key) if given_time else key
 
     @property

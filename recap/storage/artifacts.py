@@ -1,19 +1,22 @@
 """Folders with SHA256SUMS that appear whole or not at all."""
 
 import hashlib
+import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 from recap.errors import ChecksumError, FolderInUseError, RecapError
-from recap.storage.atomic import current_umask, replace_text
+from recap.storage.atomic import replace_text
 
 SUMS: Final = "SHA256SUMS"
 DATASET_MANIFEST: Final = "dataset.json"
 CHECKPOINT_MANIFEST: Final = "checkpoint.json"
+_ASIDE: Final = re.compile(r"\.(.+)\.(was|gone)-[0-9a-f]{12}", re.DOTALL)
+_ATTEMPTS: Final = 10
 
 
 def other_dataset_line(checkpoint: str, trained_on: tuple[str, str], here: tuple[str, str]) -> str:
@@ -27,11 +30,6 @@ def other_dataset_line(checkpoint: str, trained_on: tuple[str, str], here: tuple
     if name == name_here:
         return f"{trained}, which was prepared again since ({digest_here[:12]}…)"
     return f"{trained}, not on {name_here!r} ({digest_here[:12]}…)"
-
-
-def given_time_key(key: str) -> str:
-    """The key of records, links and caches of a model asked where at a given time; ``key``: of the other question."""
-    return hashlib.sha256(f"{key} given time".encode()).hexdigest()
 
 
 def sha256_of(path: Path) -> str:
@@ -82,10 +80,29 @@ def _has_twin(folder: Path, name: str, listed: dict[str, str]) -> bool:
     )
 
 
+def recover_folders(parent: Path) -> None:
+    """Bring back every folder that `new_folder` had moved away when its process was killed, and remove what replaced
+    folders left. A folder that cannot be written is left as it is.
+    """
+    with suppress(OSError):
+        # Listed first: while one is listed, the folder with the real name is newer or missing.
+        asides = [(path, match) for path in parent.iterdir() if (match := _ASIDE.fullmatch(path.name))]
+        for path, match in asides:
+            target = parent / match[1]
+            with suppress(OSError):  # another process was faster
+                if match[2] == "gone":
+                    shutil.rmtree(path, ignore_errors=True)
+                elif target.exists():
+                    _discard(path, target)
+                else:
+                    path.rename(target)
+
+
 def check_target(target: Path, marker: str) -> None:
     """Refuse early what `new_folder` would refuse. Raises FolderInUseError if ``target`` exists and is neither empty
     nor one of our own folders.
     """
+    recover_folders(target.parent)
     if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not (target / marker).is_file())):
         raise FolderInUseError(f"{target} exists and has no {marker}; choose another folder or remove it")
 
@@ -94,32 +111,49 @@ def check_target(target: Path, marker: str) -> None:
 def new_folder(target: Path, marker: str) -> Iterator[Path]:
     """Yield a temporary folder that becomes ``target`` if the block succeeds and else vanishes. An existing ``target``
     is replaced only if it is empty or has the file ``marker``, else FolderInUseError; RecapError: the disk refused
-    (full, read-only), and nothing is left behind.
+    (full, read-only), and the earlier folder stays. After a kill `recover_folders` finds the earlier or the new one.
     """
     check_target(target, marker)
     new_parents = [parent for parent in target.parents if not parent.exists()]
+    temporary = _hidden(target, "new")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        temporary.mkdir(parents=True)
     except OSError as error:
         raise RecapError(f"cannot write to {target.parent}: {error.strerror or error}") from error
+    is_kept = target.exists()
     try:
-        temporary.chmod(0o777 & ~current_umask())  # mkdtemp ignores the umask
         yield temporary
-        try:
-            temporary.rename(target)  # replaces an empty folder in one step: nobody claims it in between
-        except OSError:
-            if not target.exists():
-                raise
-            aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-            target.rename(aside / target.name)
-            temporary.rename(target)
-            shutil.rmtree(aside)
+        _put_in_place(temporary, target)
     except OSError as error:
-        raise RecapError(f"writing {target} failed: {error.strerror or error}; nothing was kept") from error
+        kept = "the earlier folder stays as it was" if is_kept else "nothing was kept"
+        raise RecapError(f"writing {target} failed: {error.strerror or error}; {kept}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         if not target.exists():
             with suppress(OSError):  # no longer empty
                 for parent in new_parents:
                     parent.rmdir()
+
+
+def _put_in_place(folder: Path, target: Path) -> None:
+    for _ in range(_ATTEMPTS):  # another process may put a folder there, or bring the earlier one back
+        with suppress(OSError):
+            folder.rename(target)  # replaces an empty folder in one step: nobody claims it in between
+            break
+        with suppress(FileNotFoundError):
+            target.rename(_hidden(target, "was"))
+    else:
+        recover_folders(target.parent)
+        folder.rename(target)
+    recover_folders(target.parent)
+
+
+def _hidden(target: Path, purpose: str) -> Path:
+    return target.with_name(f".{target.name}.{purpose}-{uuid4().hex[:12]}")
+
+
+def _discard(aside: Path, target: Path) -> None:
+    """Delete a folder under a name that is never brought back: half of it may outlive a kill."""
+    doomed = _hidden(target, "gone")
+    aside.rename(doomed)
+    shutil.rmtree(doomed, ignore_errors=True)

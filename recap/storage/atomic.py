@@ -52,13 +52,6 @@ def new_file(path: Path, *, make_parents: bool = False) -> Iterator[Path]:
         raise RecapError(f"writing {path} failed: {error.strerror or error}; nothing was kept") from error
 
 
-def current_umask() -> int:
-    """The process's umask; reading it means setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
 def replace_bytes(path: Path, payload: bytes, *, durable: bool = True) -> None:
     """Write bytes whole or not at all; raises OSError if the disk refuses."""
     with replacing(path, durable=durable) as temporary:

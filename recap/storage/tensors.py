@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from recap.errors import CheckpointError, MissingTensorError, RecapError
-from recap.storage.atomic import current_umask, replacing
+from recap.storage.atomic import replacing
 from recap.storage.json_text import parse_json
 
 
@@ -19,12 +19,14 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, 
     """Write tensors and JSON metadata, whole or not at all. Raises RecapError: the disk refused; the old file stays."""
     try:
         with replacing(path) as temporary:
+            temporary.touch()
+            mode = temporary.stat().st_mode  # by the umask, which safetensors ignores
             save_file(
                 {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()},
                 temporary,
                 metadata={"json": json.dumps(metadata or {})},
             )
-            temporary.chmod(0o666 & ~current_umask())  # safetensors ignores the umask
+            temporary.chmod(mode)
     except (OSError, SafetensorError) as error:
         raise RecapError(f"writing {path} failed ({error}); the previous file stays as it was") from error
 

@@ -1,11 +1,8 @@
 """Baselines by name, ready to score. Fitted curves are cached by dataset."""
 
-import hashlib
-import json
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -28,14 +25,13 @@ from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import feature_curves
 from recap.scores import Scorer
+from recap.storage.cache_keys import cache_key
 from recap.storage.tensors import load_tensors, load_weights, save_tensors
 from recap.storage.user_folder import user_subfolder
 from recap.training.trainer import Trainer
 
 MOST_PLACES: Final = 20_000
 """Up to here the curves are fitted unasked: a fit scores every place for every training case."""
-_VERSION: Final = 2
-"""Part of the cache key: grows when a feature changes its meaning."""
 
 
 def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph, *, keep: bool = True) -> Scorer:
@@ -82,6 +78,6 @@ def _cached_curves(dataset: Dataset, graph: TransitionGraph, *, keep: bool) -> R
 
 
 def _cache_file(dataset_hash: str) -> Path:
-    """Named after data, configuration and version. Raises RecapError: the user's folder cannot be read."""
-    key = json.dumps([dataset_hash, feature_curves().model_dump(mode="json"), _VERSION, version("recap-mobility")])
-    return user_subfolder("cache") / f"curves-{hashlib.sha256(key.encode()).hexdigest()[:16]}.safetensors"
+    """Named after data and configuration. Raises RecapError: the user's folder cannot be read."""
+    key = cache_key(dataset_hash, feature_curves().model_dump_json())
+    return user_subfolder("cache") / f"curves-{key[:16]}.safetensors"

@@ -116,8 +116,8 @@ class Group:
         return values
 
     def agrees_to_stop(self, step: int, wanted: bool) -> bool:
-        """Whether the writer wants to stop. Every process gets the same answer at the same step; they ask every tenth
-        step.
+        """Whether the writer wants to stop. Every process gets the same answer at the same step, counted from the start
+        of the training; they ask every tenth step.
         """
         if not self.is_shared:
             return wanted

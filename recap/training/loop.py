@@ -35,9 +35,11 @@ from recap.training.metrics_file import EpochLine, Journal
 from recap.training_config import AnyTraining
 
 STATE_FILE = "state.safetensors"
+STATE_FORMAT = 1
 BEST = "best.safetensors"
 BEST_OVERALL = "best_overall.safetensors"
 _RANDOM = "random.cpu"
+_FORMAT = "format_version"
 _READ_LOSS_EVERY_SECONDS = 0.5
 """A loss read from a GPU makes it wait, so watchers there get a new value at most this often."""
 _TRAINING_PER_SAVING = 20
@@ -69,6 +71,20 @@ class Progress:
     processor_seconds: float = 0.0
     line: EpochLine | None = None
     schedule: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, values: dict[str, Any], path: Path) -> Self:
+        """The counters of a resume state. Raises CheckpointError: of a newer format, unknown, or of another type."""
+        version = values.pop(_FORMAT, STATE_FORMAT)  # the first states named none
+        if version != STATE_FORMAT:
+            raise CheckpointError(f"{path} has format {version}, this version reads {STATE_FORMAT}; update recap")
+        expected = vars(cls()) | {"best": {}, "best_overall": {}, "line": {}}
+        unknown = values.keys() - expected.keys()
+        wrong = [name for name, value in values.items() if name in expected and not _is_like(value, expected[name])]
+        if unknown or wrong:
+            problem = f"has unknown counter {min(unknown)!r}" if unknown else f"has {wrong[0]} {values[wrong[0]]!r}"
+            raise CheckpointError(f"{path} {problem}; continue with the version that started this training")
+        return cls(**values)
 
 
 @dataclass(frozen=True)
@@ -174,7 +190,14 @@ class TrainingLoop(ABC):
     def resume(self) -> None:
         """Continue from the folder's state; raises CheckpointError: unreadable, or written by another version."""
         path = self.folder / STATE_FILE
-        tensors, progress = load_tensors(path)
+        tensors, values = load_tensors(path)
+        self.progress = Progress.read(values, path)
+        try:
+            self._take_over(tensors, path)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise CheckpointError(f"{path} is damaged ({error}); train again in another folder") from error
+
+    def _take_over(self, tensors: dict[str, Tensor], path: Path) -> None:
         if _RANDOM not in tensors:
             raise CheckpointError(f"{path} is not a resume state: it lacks tensor {_RANDOM!r}")
         try:
@@ -191,7 +214,6 @@ class TrainingLoop(ABC):
         torch.set_rng_state(tensors[_RANDOM])
         if torch.cuda.is_available() and "random.cuda" in tensors:
             torch.cuda.set_rng_state(tensors["random.cuda"])
-        self.progress = Progress(**progress)
         sums = [self.progress.loss_sums.get(name, 0.0) for name in self.losses]
         self._loss_sums = torch.tensor(sums, dtype=torch.float64, device=self.device) / self.group.size
 
@@ -224,7 +246,8 @@ class TrainingLoop(ABC):
                     watch(self._report(loss))
                 now = time.perf_counter()
                 self.progress.seconds = earlier_seconds + now - started
-                if self.group.agrees_to_stop(self.progress.step, stop()):
+                taken = (self.progress.epoch - 1) * self.steps_per_epoch + self.progress.step
+                if self.group.agrees_to_stop(taken, stop()):
                     self.save()
                     return False
                 # A group saves only at epoch ends and stops: the processes' clocks differ.
@@ -292,7 +315,7 @@ class TrainingLoop(ABC):
         tensors[_RANDOM] = torch.get_rng_state()
         if torch.cuda.is_available():
             tensors["random.cuda"] = torch.cuda.get_rng_state()
-        save_tensors(tensors, self.folder / STATE_FILE, vars(self.progress))
+        save_tensors(tensors, self.folder / STATE_FILE, {_FORMAT: STATE_FORMAT, **vars(self.progress)})
 
     def let_go(self) -> None:
         """Free weights and moments of a finished training; the test needs the memory."""
@@ -376,6 +399,13 @@ class TrainingLoop(ABC):
         if self.device.type == "cpu" or now - self._loss_seen > _READ_LOSS_EVERY_SECONDS:
             self._seen_loss, self._loss_seen = float(loss), now
         return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
+
+
+def _is_like(value: Any, example: Any) -> bool:
+    """Whether a counter read from JSON has an example's type; an epoch or line may be missing."""
+    if isinstance(example, float):
+        return isinstance(value, int | float) and value >= 0
+    return type(value) is type(example) or (example == {} and value is None)
 
 
 def _under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict, cast
 
+from recap.errors import CheckpointError
 from recap.storage.atomic import replace_text
 from recap.storage.json_text import parse_json
 
@@ -33,11 +34,15 @@ class EpochLine(TypedDict):
 
 
 class Journal:
-    """Appends one line for each epoch to metrics.jsonl. ``resume_after``: last epoch to keep."""
+    """Appends one line for each epoch to metrics.jsonl. ``resume_after``: last epoch to keep. Raises CheckpointError: a
+    line is damaged.
+    """
 
     def __init__(self, folder: Path, resume_after: int) -> None:
         self.path = folder / METRICS
-        earlier: list[EpochLine] = [json.loads(line) for line in whole_lines(self.path)]
+        earlier, whole = read_metrics(self.path), len(whole_lines(self.path))
+        if len(earlier) < whole:
+            raise CheckpointError(f"{self.path}: line {len(earlier) + 1} is not a finished epoch; remove it and resume")
         kept = [line for line in earlier if line["epoch"] <= resume_after]
         replace_text(self.path, "".join(json.dumps(line) + "\n" for line in kept))
         self.last_epoch: int = kept[-1]["epoch"] if kept else 0
@@ -57,7 +62,7 @@ def read_metrics(path: Path) -> list[EpochLine]:
             line = parse_json(text.decode())
         except ValueError:
             return lines
-        if not isinstance(line, dict):
+        if not isinstance(line, dict) or not isinstance(line.get("epoch"), int):
             return lines
         lines.append(cast(EpochLine, line))
     return lines

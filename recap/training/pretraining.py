@@ -33,16 +33,15 @@ _LEFT_OUT: Final = [
 
 def pretrain(datasets: Sequence[Dataset], log: Callable[[str], None] = lambda _: None) -> PretrainedCurves:
     """Learn one set of curves for each question on every next check-in of all cities."""
-    (whenever, trainers), (given_time, _) = (_learn(datasets, log, given_time=asked) for asked in (False, True))
-    cities = [_describe(dataset, trainer) for dataset, trainer in zip(datasets, trainers, strict=True)]
+    whenever, cases = _learn(datasets, log, given_time=False)
+    given_time, _ = _learn(datasets, log, given_time=True)
+    cities = [_describe(dataset, count) for dataset, count in zip(datasets, cases, strict=True)]
     return PretrainedCurves.of(whenever, given_time, cities, about=_ABOUT, left_out=_LEFT_OUT)
 
 
-def _learn(
-    datasets: Sequence[Dataset], log: Callable[[str], None], *, given_time: bool
-) -> tuple[Curves, list[Trainer]]:
+def _learn(datasets: Sequence[Dataset], log: Callable[[str], None], *, given_time: bool) -> tuple[Curves, list[int]]:
     """Train shared curves, as `feature_curves` is trained on one city. Steps of all cities alternate at random; each
-    learning rate follows its city's own progress.
+    learning rate follows its city's own progress. Also returns the number of each city's cases.
     """
     asked = ["train_on=every_next", "validation_cases=1", f"model.prior.given_time={str(given_time).lower()}"]
     config = feature_curves().override(asked)
@@ -66,7 +65,7 @@ def _learn(
         for city in np.random.default_rng([config.seed, epoch]).permutation(city_S):
             trainers[city].take_step(taken[city])
             taken[city] += 1
-    return shared, trainers
+    return shared, [trainer.num_examples for trainer in trainers]
 
 
 def _curves_of(trainer: Trainer) -> Curves:
@@ -85,12 +84,12 @@ def _knot_values(trainer: Trainer) -> list[Tensor]:
     return [x[:0] if name in of.of_categories else x for name, x in zip(of.names, found, strict=True)]
 
 
-def _describe(dataset: Dataset, trainer: Trainer) -> TrainedCity:
+def _describe(dataset: Dataset, cases: int) -> TrainedCity:
     return TrainedCity(
         name=dataset.manifest.name,
         dataset_hash=dataset.hash,
         users=dataset.num_users,
         places=dataset.num_pois,
         checkins=int((dataset.checkins[c.SPLIT] == c.TRAIN).sum()),
-        cases=trainer.num_examples,
+        cases=cases,
     )

@@ -105,6 +105,7 @@ def train(
             return None
         given_time = None
         if isinstance(trainer, Trainer) and trainer.config.given_time:
+            trainer.forget_features()
             own = (dataset, trainer.config, working / GIVEN_TIME, device, group, trainer.pretrained)
             given_time = GivenTimeTraining(*own)
             if not given_time.run(watch, stop, resume=resume):

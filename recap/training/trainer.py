@@ -90,6 +90,10 @@ class Trainer(TrainingLoop):
         curves = self.model.curves
         return None if curves is None else KeptFeatures.compute(curves, self.histories)
 
+    def forget_features(self) -> None:
+        """Free the kept features of a finished training."""
+        self.__dict__.pop("_kept", None)
+
     @property
     def histories(self) -> Histories:
         """What is known at every training case."""

@@ -3,7 +3,8 @@
     python -m tests.chaos.kills --kills 200
     python -m tests.chaos.kills --kills 200 --kinds train
 
-Commands run in processes forked from one that has imported what they need. Prints one JSON line of each kind; exit code
+Preparing replaces a dataset; it is also killed at its changes of names. Commands run in processes forked from one that
+has imported what they need. Prints one JSON line of each kind; exit code
 1 where a state was wrong: a damaged folder that opens, a refusal other than the library's own, half a file, or an end
 that differs.
 """
@@ -13,12 +14,15 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
@@ -37,17 +41,20 @@ IMPORTED_LATE = (
     *("app.cli.inspection_text", "torch._dynamo", "analysis.compare.with_pretrained", "recap.predictor"),
 )
 """What commands import only when they need it, the seconds that no kill should be spent on."""
+_RENAMES = 8
+"""At most so many times a command changes a name."""
 Look = Callable[[Path], list[bytes] | None]
 """The content that counts; None of what is missing or refused as unfinished. Other errors are wrong states."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """What is killed, how its result is looked at, and how the result's name ends, in turn."""
+    """What is killed, how its result is looked at, how the result's name ends, in turn, and the folder it replaces."""
 
     words: list[str]
     look: Look
     endings: tuple[str, ...] = ("",)
+    replaces: Path | None = None
 
 
 def in_folder(load: Callable[[Path], Dataset | Checkpoint], *names: str) -> Look:
@@ -79,20 +86,31 @@ def commands(folder: Path) -> dict[str, Command]:
     train = ["train", str(data), *WORDS, *every_step.split()]
     predict = ["predict", str(checkpoint), "--data", str(many), "--why"]
     return {
-        "prepare": Command(prepare, in_folder(Dataset.load, "checkins.parquet", "pois.parquet", "users.parquet")),
+        "prepare": Command(
+            prepare, in_folder(Dataset.load, "checkins.parquet", "pois.parquet", "users.parquet"), replaces=data
+        ),
         "train": Command(train, in_folder(Checkpoint.load, "model.safetensors", "vocabulary.parquet")),
         "predict": Command(predict, in_file, SUFFIXES),
     }
 
 
-def start(command: Command, out: Path) -> multiprocessing.process.BaseProcess:
-    """The command in a process of its own."""
-    process = FORKED.Process(target=_run, args=(command.words, str(out)))
+def start(command: Command, out: Path, renames: int | None = None) -> multiprocessing.process.BaseProcess:
+    """The command in a process of its own, which ends before its change of names of this number."""
+    process = FORKED.Process(target=_run, args=(command.words, str(out), renames))
     process.start()
     return process
 
 
-def _run(words: list[str], out: str) -> None:
+def _run(words: list[str], out: str, left: int | None) -> None:
+    def count(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal left
+        if event in ("os.rename", "os.rmdir") and str(Path(out).parent) in str(arguments[0]):
+            left = (left or 0) - 1
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    if left is not None:
+        sys.addaudithook(count)
     result = recap_here(*words, "--out", out)
     if result.returncode:
         raise SystemExit(result.stderr)
@@ -110,17 +128,26 @@ def kill_until(command: Command, home: Path, kills: int, choose: random.Random) 
             seconds = time.monotonic() - began
             expected[ending] = command.look(home / f"{name}{ending}")
             assert expected[ending] is not None
-    counts = {"kills": 0, "finished": 0, "wrong": 0}
+    counts = {"kills": 0, "between": 0, "finished": 0, "wrong": 0}
+    is_new = True
     began, longest = time.monotonic(), seconds
     while counts["kills"] < kills:
         ending = command.endings[counts["finished"] % len(command.endings)]
         out = home / f"{counts['finished']}{ending}"
-        process = start(command, out)
-        process.join(choose.uniform(0, longest))
-        is_killed = process.is_alive()
-        longest *= 1.1 if is_killed else 0.8  # follows how busy the machine is; about 7 of 10 are killed
+        earlier = None
+        if command.replaces is not None:
+            if is_new:
+                shutil.copytree(command.replaces, out)
+            earlier = command.look(command.replaces)
+        renames = choose.randrange(_RENAMES) if earlier is not None and choose.random() < 0.5 else None
+        process = start(command, out, renames)
+        process.join(choose.uniform(0, longest) if renames is None else None)
+        is_killed = process.is_alive() or process.exitcode == -signal.SIGKILL
+        if renames is None:
+            longest *= 1.1 if is_killed else 0.8  # follows how busy the machine is; about 7 of 10 are killed
         process.kill()
         process.join()
+        counts["between"] += is_killed and not out.exists()
         counts["kills"] += is_killed
         try:
             found = command.look(out)
@@ -128,8 +155,9 @@ def kill_until(command: Command, home: Path, kills: int, choose: random.Random) 
         except Exception as error:
             found, failed = None, True
             print(json.dumps({"wrong": f"{type(error).__name__}: {error}"[:300]}), file=sys.stderr)
-        counts["wrong"] += failed or found not in (None, expected[ending])
-        counts["finished"] += found is not None
+        counts["wrong"] += failed or found not in (earlier, expected[ending])
+        is_new = found == expected[ending]
+        counts["finished"] += is_new
     return {**counts, "seconds_uninterrupted": round(seconds, 2), "seconds": round(time.monotonic() - began)}
 
 

@@ -8,11 +8,26 @@ from threading import get_ident
 import numpy as np
 import psutil
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recap.device import MOST_SIDE_BY_SIDE, side_by_side
+from recap.device import MOST_SIDE_BY_SIDE, one_thread, side_by_side
 from recap.memory import _malloc_trim, trim_heap
+
+
+def test_overlapping_callers_leave_the_threads_as_they_were() -> None:
+    """The second caller begins before the first one ends, as in two threads of a notebook."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    first, second = one_thread(), one_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert torch.get_num_threads() == 1
+    second.__exit__(None, None, None)
+    assert torch.get_num_threads() == 3
+    torch.set_num_threads(before)
 
 
 @given(st.integers(0, 40), st.integers(1, 9), st.integers(1, 8))

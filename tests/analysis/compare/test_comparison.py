@@ -1,9 +1,11 @@
 """Differences, significance, verdicts, words and the table of all models, on numbers that a reader can count."""
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,14 +17,17 @@ from analysis.compare.comparison import PairedCases, compare
 from analysis.compare.head_share import reweight
 from analysis.compare.model_table import model_table, write_table
 from analysis.compare.paired import compare_means
+from analysis.compare.side import records_of_ranks
 from analysis.compare.significance import EXACT_USERS, SignFlips
 from analysis.compare.with_pretrained import AgainstPretrained, compare_with_pretrained
 from analysis.compare.words import cases_sentence, comparison_headline, finds_sentence, row_cells, seeds_sentence
+from analysis.records.accuracy import is_hit, metric_values
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.evaluate import evaluate
-from recap.evaluation.metrics import SHOWN_METRICS
+from recap.evaluation.metrics import SHOWN_METRICS, hit_rate
+from recap.evaluation.ranks import mean_rank
 from recap.graph import TransitionGraph
 from recap.pretrained import PretrainedCheckpoint
 from tests.analysis.compare.tables import records, short_lists, side
@@ -160,6 +165,25 @@ def test_seeds_by_hand() -> None:
     assert alone.seeds is None and "Only one seed of B" in seeds_sentence(alone)
 
 
+def test_ties_of_a_seed_count_as_those_of_the_model() -> None:
+    """Three tied places lead: MRR (1 + 1/2 + 1/3) / 3, first in one of three orders, a hit at 2 and not at 1."""
+    cases = records([1], seen=[0])
+    kept = pd.DataFrame({c.RANK: [2.0], c.NUM_BETTER: [0], c.NUM_TIED: [3]})
+    seed = records_of_ranks(cases, kept)
+    assert metric_values(seed, "mrr")[0] == pytest.approx(11 / 18) and metric_values(seed, "hr1")[0] == 1 / 3
+    assert [bool(is_hit(seed, k)[0]) for k in (1, 2)] == [False, True]
+    shipped = records_of_ranks(cases, kept[[c.RANK]])
+    assert metric_values(shipped, "mrr")[0] == 1 / 2, "of an earlier table, which has no tie"
+
+
+@given(st.integers(0, 30), st.integers(1, 30), st.integers(1, 40))
+def test_a_hit_is_more_likely_than_not(better: int, tied: int, k: int) -> None:
+    """A mean rank of at most K is a hit rate above one half."""
+    rate = hit_rate(np.array([better]), np.array([tied]), k)[0]
+    table = pd.DataFrame({c.RANK: [mean_rank(np.array([better]), np.array([tied]))[0]]})
+    assert is_hit(table, k)[0] == (rate > 0.5)
+
+
 def test_a_difference_within_the_seeds_is_a_tie() -> None:
     """Fourteen users gain a case each: clear by both tests, and where seeds agree; not where they differ."""
     one, gained = records([30] * 14), records([1] * 14)
@@ -224,6 +248,20 @@ def test_drawn_sign_flips_are_near_the_enumerated_ones() -> None:
     p, exact = SignFlips(13).p_values(sums)
     assert not exact[0] and p[0] == pytest.approx(enumerated(sums), abs=0.01)
     assert SignFlips(13).p_values(sums)[0][0] == p[0]
+
+
+def test_sign_flips_of_many_users_are_drawn_in_blocks() -> None:
+    """At 20,000 users all flips at once would take 200 MB; the first and the last block count."""
+    sums = np.random.default_rng(0).normal(0.05, 1, (20_000, 1))
+    tracemalloc.start()
+    p = SignFlips(20_000, resamples=9_999).p_values(sums)[0][0]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6 and p == 1e-4, "none of all flips is as far from 0"
+    heads = np.random.default_rng(0).integers(0, 2, (250, 30), dtype=np.int8)
+    drawn = (2.0 * heads - 1) @ sums[:30, 0]
+    expected = (np.sum(np.abs(drawn) >= abs(sums[:30, 0].sum())) + 1) / 251
+    assert SignFlips(30, resamples=250).p_values(sums[:30])[0][0] == pytest.approx(expected)
 
 
 def test_groups_do_not_disturb_each_other() -> None:

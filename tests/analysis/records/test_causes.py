@@ -33,7 +33,9 @@ from recap.errors import ConfigError
 from recap.evaluation.cases import is_known_place
 from recap.evaluation.ranks import rank_of
 from recap.evaluation.records import write_records
+from recap.evaluation.scoring import rank_cases
 from recap.predictor import Predictor
+from recap.storage.cache_keys import COMPUTED
 from tests.analysis.planted import small_predictor
 
 PAPER = {"history", "two_hops", "past_visits", "core", "correction", "graph_token"}
@@ -124,6 +126,18 @@ def test_a_group_is_worth_what_is_lost_without_it() -> None:
     assert (worth["hr_low"] < 0).all() and (worth["hr_high"] > 0).all()
 
 
+def test_ties_are_counted_as_in_the_records() -> None:
+    """A model of zeros ties places: better and tied places are those of an evaluation."""
+    base = small_predictor(**KINDS["paper"][0])
+    with torch.no_grad():
+        for weight in base.scorer.model.parameters():
+            weight.zero_()
+    table, ranked = describe_ablations(base, base.cases), rank_cases(base.scorer, base.cases, base.checkins)
+    assert (table[c.NUM_TIED] > 2).any()
+    for name in (c.NUM_BETTER, c.NUM_TIED, c.RANK):
+        assert table[name].tolist() == ranked[name].tolist()
+
+
 def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut off after two pieces, the second call makes the rest; the whole equals one made at once."""
     monkeypatch.setattr("analysis.records.table_cache.ROWS_PER_PIECE", 10)
@@ -179,7 +193,7 @@ def test_made_once_and_again_where_it_does_not_fit(tmp_path: Path) -> None:
     assert kept(made).equals(kept(made)) and made == [2]
     assert len(kept(made, rows=3)) == 3
     kept(made, rows=3, said="other")
-    key().cached().write_bytes(b"no table")
+    key("other").cached().write_bytes(b"no table")
     kept(made, rows=3, said="other")
     kept(made, rows=3, said="other")
     assert made == [2, 3, 3, 3]
@@ -198,22 +212,18 @@ def test_a_bundle_comes_with_its_tables(tmp_path: Path) -> None:
     assert kept(made, bundle=bundle)["n"].tolist() == [7, 8], "the cache has another one"
 
 
-def test_a_table_of_another_format_is_made_again(tmp_path: Path) -> None:
-    """A file that names no format is the first one; another one is as if not there, shipped or kept."""
+def test_a_table_of_an_earlier_version_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another version computed is as if not there, shipped or kept, of a checkpoint or a baseline by name."""
     bundle, made = tmp_path / "bundle", list[int]()
-    first, second = (TableKey("0" * 64, "model", "test", "ablations", number) for number in ("1", "2"))
-    bare = TableKey("0" * 64, "model", "test", "ablations")
-    table = pd.DataFrame({"n": [7, 8]})
-
-    def make() -> pd.DataFrame:
-        made.append(2)
-        return table + 1
-
-    write_records(table, bare.shipped_in(bundle), bare.metadata)
-    assert kept_table(first, make, rows=2, bundle=bundle).equals(table) and not made
-    assert kept_table(second, make, rows=2, bundle=bundle).equals(table + 1) and made == [2]
-    assert kept_table(second, make, rows=2).equals(table + 1) and made == [2], "kept with its format"
-    assert kept_table(first, make, rows=2).equals(table + 1) and made == [2, 2]
+    write_records(pd.DataFrame({"n": [7, 8]}), key().shipped_in(bundle), key().metadata)
+    assert kept(made, bundle=bundle)["n"].tolist() == [7, 8] and not made
+    kept(made)
+    for module in ("storage.cache_keys", "evaluation.records"):
+        monkeypatch.setattr(f"recap.{module}.COMPUTED", COMPUTED + 1)
+    assert not key().is_kept(None)
+    assert kept(made, bundle=bundle)["n"].tolist() == [0, 1] and made == [2, 2]
+    kept(made)
+    assert made == [2, 2], "kept by this version"
 
 
 def test_columns_that_are_not_asked_for_stay_on_the_disk() -> None:

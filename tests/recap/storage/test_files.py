@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,9 +22,10 @@ from recap.evaluation.evaluate import evaluate
 from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
 from recap.runs.store.run_store import RunStore
+from recap.storage.artifacts import new_folder, recover_folders
 from recap.storage.atomic import new_file, replace_bytes, replace_json, replace_text, replacing
 from recap.storage.parquet import read_validated
-from recap.storage.tensors import Unfilled, load_weights
+from recap.storage.tensors import Unfilled, load_weights, save_tensors
 from recap.storage.user_folder import HOME_VARIABLE, SUBFOLDERS, user_folder, user_subfolder
 from recap.training.metrics_file import read_metrics
 from recap.training.run import train
@@ -261,3 +264,105 @@ def test_every_file_and_folder_honours_the_umask(
     assert read_metrics(next(path for path in found if path.name == "metrics.jsonl"))
     assert {path for path in found if path.is_dir() and stat.S_IMODE(path.stat().st_mode) != folder_mode} == set()
     assert {path for path in found if path.is_file() and stat.S_IMODE(path.stat().st_mode) != file_mode} == set()
+
+
+_KILLED_AT = """
+import os, signal, sys
+from pathlib import Path
+from recap.storage.artifacts import new_folder
+left = int(sys.argv[1])
+def count(event, arguments):
+    global left
+    if event in ("os.rename", "os.remove", "os.rmdir", "os.mkdir"):
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(count)
+with new_folder(Path("data"), "mark") as folder:
+    (folder / "mark").write_text("new")
+    (folder / "table").write_text("new")
+"""
+
+
+def test_a_kill_at_any_step_leaves_the_earlier_or_the_new_folder(tmp_path: Path) -> None:
+    """The process ends before its first, second, ... change of names; the next start finds one whole folder."""
+    found = set()
+    for step in range(20):
+        home = tmp_path / str(step)
+        home.mkdir()
+        with new_folder(home / "data", "mark") as folder:
+            (folder / "mark").write_text("old")
+            (folder / "table").write_text("old")
+        ended = subprocess.run([sys.executable, "-c", _KILLED_AT, str(step)], cwd=home, check=False)
+        lost = not (home / "data").exists()
+        recover_folders(home)
+        texts = {(home / "data" / name).read_text() for name in ("mark", "table")}
+        assert len(texts) == 1 and not [name for name in names_in(home) if ".was-" in name]
+        found.add((lost, *texts))
+        if ended.returncode == 0:
+            break
+    assert found == {(False, "old"), (True, "old"), (False, "new")}, "also between the two renames"
+    assert names_in(home) == ["data"]
+
+
+def test_a_folder_that_cannot_be_moved_in_leaves_the_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second rename fails: the earlier folder is back at once, and the message says so."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "mark").write_text("old")
+    rename = os.rename
+
+    def refuse(source: Path, target: Path) -> None:
+        if ".new-" in str(source):
+            raise PermissionError(13, "Permission denied")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", refuse)
+    with (
+        pytest.raises(RecapError, match="Permission denied; the earlier folder stays as it was"),
+        new_folder(tmp_path / "data", "mark") as folder,
+    ):
+        (folder / "mark").write_text("new")
+    assert (tmp_path / "data" / "mark").read_text() == "old" and names_in(tmp_path) == ["data"]
+
+
+def test_a_reader_that_recovers_during_a_replacement_does_not_stop_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the two renames a reader brings the earlier folder back; the new one replaces it all the same."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "mark").write_text("old")
+    rename = os.rename
+
+    def read_between(source: Path, target: Path) -> None:
+        rename(source, target)
+        if ".was-" in str(target):
+            monkeypatch.setattr(os, "rename", rename)
+            recover_folders(tmp_path)
+            assert (tmp_path / "data" / "mark").read_text() == "old"
+
+    monkeypatch.setattr(os, "rename", read_between)
+    with new_folder(tmp_path / "data", "mark") as folder:
+        (folder / "mark").write_text("new")
+    assert (tmp_path / "data" / "mark").read_text() == "new" and names_in(tmp_path) == ["data"]
+
+
+def test_a_write_leaves_the_modes_of_other_threads_files_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that another thread opens at the very moment a mask is set has the mode of the process's own mask."""
+    umask = os.umask
+
+    def watched(mask: int) -> int:
+        before = umask(mask)
+        (tmp_path / f"other-{len(names_in(tmp_path))}").touch()
+        return before
+
+    with masked(0o022):
+        monkeypatch.setattr(os, "umask", watched)
+        save_tensors({"a": torch.zeros(2)}, tmp_path / "weights.safetensors")
+        replace_text(tmp_path / "text", "text")
+        with new_folder(tmp_path / "data", "mark") as folder:
+            (folder / "mark").touch()
+        monkeypatch.undo()
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir() if path.is_file()} == {0o644}
+    assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o755

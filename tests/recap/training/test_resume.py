@@ -159,6 +159,58 @@ def test_refuses_a_state_that_does_not_fit(tmp_path: Path) -> None:
         session(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"mood": 1}, r"unknown counter 'mood'; continue with the version"),
+        ({"step": "two"}, r"has step 'two'; continue with the version"),
+        ({"best": 3}, r"has best 3; continue"),
+        ({"format_version": 2}, r"format 2, this version reads 1; update recap"),
+    ],
+)
+def test_a_state_of_another_version_is_refused_in_one_line(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
+    """Counters that this version does not know, or of another type, or a newer format."""
+    session(tmp_path, stop_after=1)
+    tensors, progress = load_tensors(tmp_path / STATE_FILE)
+    assert progress["format_version"] == 1
+    save_tensors(tensors, tmp_path / STATE_FILE, progress | changed)
+    with pytest.raises(CheckpointError, match=said):
+        session(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["optimiser.x.step", "random.cpu"])
+def test_a_damaged_tensor_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    """A number of the optimiser that is no number; a random state of another length."""
+    session(tmp_path, stop_after=1)
+    tensors, progress = load_tensors(tmp_path / STATE_FILE)
+    save_tensors(tensors | {name: torch.zeros(3)}, tmp_path / STATE_FILE, progress)
+    with pytest.raises(CheckpointError, match=r"state\.safetensors is damaged"):
+        session(tmp_path)
+
+
+@pytest.mark.parametrize("line", ["{half", "[1]", '{"loss": 1}'])
+def test_a_damaged_line_of_the_journal_is_refused_in_one_line(tmp_path: Path, line: str) -> None:
+    """The second of two lines: no JSON, no object, no epoch."""
+    session(tmp_path, stop_after=4)
+    journal = tmp_path / "metrics.jsonl"
+    journal.write_text(journal.read_text() + line + "\n")
+    with pytest.raises(CheckpointError, match=r"metrics\.jsonl: line 2 is not a finished epoch"):
+        session(tmp_path)
+
+
+def test_several_processes_stop_also_in_short_epochs(tmp_path: Path) -> None:
+    """They ask at every tenth step of the training; with three steps an epoch, the tenth is in the fourth epoch."""
+    store = f"file://{tmp_path / 'store'}"
+    torch.distributed.init_process_group("gloo", init_method=store, rank=0, world_size=1)
+    try:
+        config = CONFIG.override(["epochs=9"])
+        trainer = Trainer(small_city(), config, tmp_path, CPU, group=Group(rank=0, size=2))
+        assert not trainer.run(stop=lambda: True)
+    finally:
+        torch.distributed.destroy_process_group()
+    assert (trainer.progress.epoch, trainer.progress.step) == (4, 1)
+
+
 @pytest.mark.parametrize("broken", ["the loss main", "the weights"])
 def test_a_diverged_training_keeps_the_last_good_state(
     broken: str,

@@ -392,7 +392,7 @@ def test_the_curves_are_fitted_once_for_a_dataset(home: Path, monkeypatch: pytes
         before = len(fits)
         assert torch.equal(total(), first) and len(fits) == before + 1
     assert path.read_bytes() == content
-    monkeypatch.setattr(baselines, "_VERSION", 0)
+    monkeypatch.setattr("recap.storage.cache_keys.COMPUTED", 0)
     assert not is_fitted(dataset.hash)
 
 
