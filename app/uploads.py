@@ -91,7 +91,7 @@ def open_path(text: str) -> Upload:
     path = Path(text.strip()).expanduser()
     if not path.is_absolute() or not path.exists():
         raise DataError(f"there is no file {text.strip()!r}; give its whole path, such as /home/me/visits.csv")
-    if any(choose_engine("auto", path, detect_format(path)[0])):
+    if choose_engine("auto", path, detect_format(path)[0]):
         raise DataError(f"{path.name} is too large for the memory of this computer; prepare it with `recap prepare`")
     return Upload(token=_new_folder().name, path=path).answer()
 

@@ -29,11 +29,8 @@ def prepare(
     name: Annotated[str, Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
     engine: Annotated[
-        str, Option(help="auto, memory, or duckdb, which sorts foursquare, csv, json and parquet files on disk.")
+        str, Option(help="auto, memory, or disk, where texts of foursquare, csv, json and parquet files stay.")
     ] = "auto",
-    engine_memory: Annotated[
-        float | None, Option(min=0.1, help="Memory for duckdb in GB; a quarter of the free memory by default.")
-    ] = None,
 ) -> Iterator[Any]:
     """Turn raw check-ins into a clean dataset, split by time."""
     from app.cli.inspection_text import print_problems
@@ -57,7 +54,6 @@ def prepare(
             preset=preset,
             changes=assignments or (),
             engine=engine,
-            memory_bytes=None if engine_memory is None else int(engine_memory * 1e9),
             say=lambda line: status.update(Text(line)),
         )
     trim_heap()  # writing holds a copy of each column for a while, and the graph is still to come

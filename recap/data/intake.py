@@ -1,6 +1,5 @@
 """The one way from a file, a folder or a DataFrame to a dataset, which commands, the app and Python share."""
 
-import logging
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,12 +21,9 @@ from recap.data.understanding import Understanding
 from recap.errors import DataError
 from recap.storage.artifacts import check_target
 
-_log: Final = logging.getLogger(__name__)
-
 READING: Final = "Reading every row"
 CLEANING: Final = "Cleaning and splitting {checkins:,} check-ins"
 WRITING: Final = "Writing the dataset"
-ON_DISK: Final = "Reading, ordering and cleaning on disk"
 
 
 def choose_protocol(
@@ -50,14 +46,13 @@ def prepare_input(
     preset: str | None = None,
     changes: Sequence[str] = (),
     engine: str = "auto",
-    memory_bytes: int | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> tuple[Understanding, Dataset]:
     """Turn a file or folder into a dataset with its account and its problems, and save it where ``out`` is given.
 
     Args:
         preset, changes: see `choose_protocol`.
-        engine, memory_bytes: see `choose_engine` and `prepare_out_of_core`.
+        engine: see `choose_engine`.
         say: receives what is done, a line each.
 
     Raises ConfigError: an unknown preset, field or engine; DataError: something is unsure, a row is bad, or nothing
@@ -70,19 +65,16 @@ def prepare_input(
     preset, config = choose_protocol(found.source_format, preset, changes)
     if out is not None:
         check_target(out, MANIFEST)
-    is_on_disk, note = choose_engine(engine, path, found.source_format)
-    if note:
-        _log.warning(note)
+    is_on_disk = choose_engine(engine, path, found.source_format)
     name = name or (path.name.partition(".")[0] if out is None else out.name)
     facts = {"name": name, "source_format": found.source_format, "preset": preset}
+    say(READING)
     if is_on_disk:
-        say(ON_DISK)
         place = Path(tempfile.gettempdir()) if out is None else out.parent
-        dataset = prepare_out_of_core(path, found.options, config, place, memory_bytes=memory_bytes, **facts)
+        dataset = prepare_out_of_core(path, found.options, config, place, **facts)
         assert dataset.manifest.reading is not None
         problems = find_problems(RawRead(pd.DataFrame(), dataset.manifest.reading))
     else:
-        say(READING)
         read = read_checkins(path, found.source_format, found.options)
         problems = find_problems(read)
         say(CLEANING.format(checkins=len(read.table)))
