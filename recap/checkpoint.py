@@ -38,8 +38,9 @@ from recap.training_config import AnyTraining, StoredTraining, TrainConfig, Trai
 from recap.vocabulary import USERS, VOCABULARY, Match, TrainedOn, hash_users, match_dataset
 
 FORMAT_VERSION: Final = 4
-"""2: the model may be a published one. 3: places have coordinates and users hashes, to open with later check-ins. 4: a second set of curves,
-for a time given."""
+"""2: the model may be a published one. 3: places have coordinates and users hashes, to open with later check-ins.
+4: a second set of curves, for a time given.
+"""
 MANIFEST: Final = CHECKPOINT_MANIFEST
 WEIGHTS: Final = "model.safetensors"
 BEST_OVERALL_WEIGHTS: Final = "best_overall.safetensors"
