@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from recap import columns as c
+from recap.data.card import dataset_card
 from recap.data.dataset import Dataset, hash_tables
 from recap.data.extension import extend_dataset
 from recap.data.preparation import prepare_dataset
@@ -15,6 +16,7 @@ from recap.data.schema import check_tables
 from recap.errors import ChecksumError, DatasetError
 from recap.open_model import open_for_prediction
 from recap.prediction import choose, predict
+from recap.printable import markdown_text
 from recap.training.run import train
 from tests.checkins import LENIENT, raw_table
 from tests.recap.published.variants import small_config
@@ -44,6 +46,7 @@ def test_evaluation_does_not_see_them() -> None:
     assert data.unseen_line == (
         "Evaluation leaves out 4 check-ins: 1 user and 2 places are not in training. Predictions use them."
     )
+    assert markdown_text(data.unseen_line) in dataset_card(data)
     assert prepared(KNOWN).unseen is None and prepared(KNOWN).unseen_line == ""
 
 
