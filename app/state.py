@@ -11,7 +11,7 @@ from analysis.link_hashes import HASH_FIELDS, compare_hashes, link_hashes
 from analysis.records.imported import find_predictions
 from analysis.workspace import Workspace
 from app.settings import AppSettings
-from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint
+from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint, what_is_new
 from recap.errors import CaseError, ConfigError
 from recap.moments import Case, Moment, link_number
 from recap.printable import markdown_text
@@ -297,8 +297,8 @@ def _say_what_is_not_offered(source: Source) -> None:
     line = unfitting_checkpoint(source, AppSettings.from_environment())
     if line is not None:
         st.warning(f"{markdown_text(line[0].upper() + line[1:])}.")
-    if source.new:
-        st.markdown(f":small[:gray[{markdown_text(source.new)}]]")
+    if line := what_is_new(source):
+        st.markdown(f":small[:gray[{markdown_text(line)}]]")
 
 
 def consume_synthetic_notice() -> bool:

@@ -1,5 +1,6 @@
 """Keys of a model's evaluation records, and the models it is compared with."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -57,13 +58,13 @@ def distinct_labels(models: Sequence[tuple[str, Path | None, str]]) -> list[str]
     >>> distinct_labels([("RECAP (paper)", Path("a/small"), "a1"), ("RECAP (paper)", Path("b/small"), "b2")])
     ['RECAP (a1)', 'RECAP (b2)']
     """
-    labels = [label for label, _, _ in models]
+    labels = Counter(label for label, _, _ in models)
     named = [
-        label if folder is None or labels.count(label) == 1 else _called(label, folder.name)
-        for label, folder, _ in models
+        label if folder is None or labels[label] == 1 else _called(label, folder.name) for label, folder, _ in models
     ]
+    times = Counter(named)
     return [
-        label if named.count(label) == 1 else _called(label, key.removeprefix("imported-")[:6])
+        label if times[label] == 1 else _called(label, key.removeprefix("imported-")[:6])
         for label, (_, _, key) in zip(named, models, strict=True)
     ]
 
