@@ -9,7 +9,7 @@ HASH_FIELDS: Final = ("dataset", "checkpoint")
 _SHORTEST: Final = 6
 
 
-class Difference(NamedTuple):
+class _Difference(NamedTuple):
     """Fields of `HASH_FIELDS` in which a link differs from the open files, and what differs or is missing, in words."""
 
     differing: tuple[str, ...]
@@ -26,7 +26,7 @@ def link_hashes(dataset_hash: str, checkpoint_hash: str | None) -> dict[str, str
     return {name: value[:HASH_LENGTH] for name, value in hashes.items() if value}
 
 
-def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: str | None) -> Difference:
+def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: str | None) -> _Difference:
     """Compare a link with the open files.
 
     Args:
@@ -48,7 +48,7 @@ def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: 
     sentence = f"this link was made with {', and with '.join(changed)}" if changed else ""
     if unknown and not differing:
         sentence = f"this link does not say which {' and '.join(unknown)} it was made with"
-    return Difference(differing, sentence)
+    return _Difference(differing, sentence)
 
 
 def _fits(beginning: str, whole: str) -> bool:

@@ -16,7 +16,7 @@ from recap.errors import CaseError, ConfigError
 from recap.moments import Case, Moment, link_number
 from recap.printable import markdown_text
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _WRITTEN = "_written_params"
 _LEFT = "_left_params"
 """By field: values of the address on this page before this session wrote others."""
@@ -181,7 +181,7 @@ def follow(params: Mapping[str, object]) -> None:
             st.query_params[name] = str(value)
 
 
-def current_choice(name: str, choices: Mapping[str, T], default: T) -> T:
+def current_choice(name: str, choices: Mapping[str, _T], default: _T) -> _T:
     """The latest choice on any view; the link contains it unless it is the default.
 
     Args:
@@ -197,7 +197,7 @@ def current_choice(name: str, choices: Mapping[str, T], default: T) -> T:
         chosen = default
     said = next(text for text, value in choices.items() if value == chosen)
     write_param(name, None if chosen == default else said)
-    return cast("T", chosen)
+    return cast("_T", chosen)
 
 
 def choose(name: str, value: object) -> None:

@@ -37,11 +37,10 @@ from recap.vocabulary import USERS, VOCABULARY, Match, TrainedOn, hash_users, ma
 
 FORMAT_VERSION: Final = 3
 """2: the model may be a published one. 3: places have coordinates and users hashes, to open with later check-ins."""
-MANIFEST: Final = CHECKPOINT_MANIFEST
 WEIGHTS: Final = "model.safetensors"
 BEST_OVERALL_WEIGHTS: Final = "best_overall.safetensors"
-SUMMARY: Final = "summary.json"
-CARD: Final = "MODEL_CARD.md"
+_SUMMARY: Final = "summary.json"
+MODEL_CARD: Final = "MODEL_CARD.md"
 TRAINING_FOLDER: Final = "training"
 _ROWS: Final = {
     **dict.fromkeys(("poi_embedding.weight", "core.output.weight", "core.output.bias"), "poi_P"),
@@ -50,7 +49,7 @@ _ROWS: Final = {
 }
 """Which index of `Match` has the rows of a tensor."""
 
-Model = TypeVar("Model", Recap, PublishedNetwork)
+AnyModel = TypeVar("AnyModel", Recap, PublishedNetwork)
 
 
 class EpochResult(Config):
@@ -129,13 +128,13 @@ class Checkpoint:
         training has not finished; FormatVersionError: written by a newer version; ChecksumError: a file was changed.
         """
         recover_folders(folder.parent)
-        manifest_file = folder / MANIFEST
+        manifest_file = folder / CHECKPOINT_MANIFEST
         if (folder / TRAINING_FOLDER).is_dir() and not (folder / SUMS).is_file():
             raise CheckpointError(
                 f"the training in {folder} has not finished: continue it with `recap train` and --resume"
             )
         if not manifest_file.is_file():
-            raise CheckpointError(f"{folder} has no {MANIFEST}: make a checkpoint with `recap train`")
+            raise CheckpointError(f"{folder} has no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
         try:
             values = read_json(manifest_file)
             version = values["format_version"]
@@ -147,7 +146,7 @@ class Checkpoint:
             raise FormatVersionError(
                 f"{folder} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
             )
-        digest = verify_sums(folder, [MANIFEST, WEIGHTS, VOCABULARY])
+        digest = verify_sums(folder, [CHECKPOINT_MANIFEST, WEIGHTS, VOCABULARY])
         return cls(folder=folder, manifest=CheckpointManifest.parse(values), hash=digest)
 
     @property
@@ -214,7 +213,7 @@ class Checkpoint:
         config, match = self.recap_training.model, self.match(dataset)
         return self._filled(lambda: Recap(config, dataset, graph, torch.float64, match), match, device)
 
-    def _filled(self, build: Callable[[], Model], match: Match | None, device: torch.device | str) -> Model:
+    def _filled(self, build: Callable[[], AnyModel], match: Match | None, device: torch.device | str) -> AnyModel:
         tensors: Mapping[str, Tensor] = load_tensors(self.folder / WEIGHTS)[0]
         if isinstance(self.manifest.train, TrainConfig):
             self._check_sizes(self.manifest.train.model, tensors)
@@ -271,7 +270,7 @@ class Checkpoint:
 
     def read_summary(self) -> TrainingSummary:
         """The training's cost and test metrics."""
-        path = self.folder / SUMMARY
+        path = self.folder / _SUMMARY
         try:
             summary: TrainingSummary = read_json(path)
         except (OSError, ValueError) as error:
@@ -299,10 +298,10 @@ def _rows_of_dataset(tensors: Mapping[str, Tensor], match: Match, where: str) ->
 
 def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:
     """Write manifest, summary, card and, last, SHA256SUMS; weights and vocabulary are already there."""
-    replace_json(folder / SUMMARY, summary)
-    replace_text(folder / CARD, model_card(manifest, summary))
-    replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
-    names = [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, USERS, SUMMARY, CARD]
+    replace_json(folder / _SUMMARY, summary)
+    replace_text(folder / MODEL_CARD, model_card(manifest, summary))
+    replace_text(folder / CHECKPOINT_MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+    names = [CHECKPOINT_MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, USERS, _SUMMARY, MODEL_CARD]
     return write_sums(folder, [name for name in names if name != BEST_OVERALL_WEIGHTS or (folder / name).is_file()])
 
 

@@ -19,13 +19,13 @@ from recap.pretrained import PretrainedCheckpoint
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
 
-NAMES: Final = (PRETRAINED, *BASELINES)
+_NAMES: Final = (PRETRAINED, *BASELINES)
 """Models that need no folder."""
 
 
 def check_name(name: str | Path) -> None:
     """Refuse a name that means no model; raises as `open_model`."""
-    if name not in NAMES:
+    if name not in _NAMES:
         _folder(name)
 
 
@@ -40,7 +40,7 @@ def open_model(
     """The model that a name means, opened on the dataset or on its extension; baselines are on the CPU.
 
     Args:
-        name: one of `NAMES` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
+        name: one of `_NAMES` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
         extension: of ``dataset``; the places of ``dataset`` stay the only candidates.
 
     Raises ConfigError: neither a baseline nor a folder; CheckpointError: the folder holds no checkpoint;
@@ -67,7 +67,7 @@ def open_model(
 
 def _folder(name: str | Path) -> Checkpoint:
     if not Path(name).is_dir():
-        raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(NAMES)}")
+        raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(_NAMES)}")
     return Checkpoint.load(Path(name))
 
 

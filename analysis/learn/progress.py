@@ -17,7 +17,7 @@ _LETTERS: Final = ascii_lowercase[:MOST_CHOICES]
 
 
 @dataclass(frozen=True)
-class Progress:
+class CourseProgress:
     """Answers by lesson as indices of choices, None for none: guesses before the reveal, and last checks."""
 
     guesses: tuple[int | None, ...]

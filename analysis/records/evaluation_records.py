@@ -11,7 +11,7 @@ from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES, PRETRAINED, PRET
 from recap.data.cases import Protocol
 from recap.printable import one_line
 
-SPLIT: Final = "test"
+_SPLIT: Final = "test"
 PROTOCOL: Final[Protocol] = "every_step"
 LISTS: Final = (c.TOP_POIS, c.TOP_SCORES)
 """Columns with a list for every case: three quarters of all bytes, and no figure is made of them."""
@@ -78,7 +78,7 @@ def _called(label: str, more: str) -> str:
 
 def records_key(dataset_hash: str, model_key: str, protocol: Protocol = PROTOCOL) -> TableKey:
     """Key of a model's records: a checkpoint's hash or a baseline's name."""
-    return TableKey(dataset_hash, model_key, SPLIT, protocol)
+    return TableKey(dataset_hash, model_key, _SPLIT, protocol)
 
 
 def models_shown(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:

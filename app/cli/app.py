@@ -51,8 +51,9 @@ def run_app(
     from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, recover_folders
     from recap.storage.installed import data_path
 
-    for given in filter(None, (data, checkpoint)):
-        recover_folders(Path(given).parent)
+    for given in (data, checkpoint):
+        if given is not None:
+            recover_folders(Path(given).parent)
     if data is not None and not (data / DATASET_MANIFEST).is_file():
         raise DatasetError(f"{data} has no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
     folder = None if checkpoint in (None, PRETRAINED) else Path(str(checkpoint))  # names win over folders

@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from app.cli.console import SetOption, console, pairs_table, print_next, progress_console, table_of
 from app.cli.options import DataOption, DatasetArgument, answers, takes
-from app.cli.reading import Reading, SkipOption, read_options
+from app.cli.reading import ReadingOptions, SkipOption, read_options
 from app.headings import HOP_COLUMNS, STATISTICS
 
 
@@ -19,7 +19,7 @@ from app.headings import HOP_COLUMNS, STATISTICS
 def prepare(
     path: Annotated[Path, Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
     out: Annotated[Path, Option("--out", help="Folder of the new dataset.")],
-    reading: Reading,
+    reading: ReadingOptions,
     preset: Annotated[
         str | None,
         Option(help="Data protocol: default, every_place (your own table's) or nyc_paper.", show_default="default"),
@@ -41,7 +41,7 @@ def prepare(
     from app.components.own_data.words import GETS_WORSE
     from recap import columns as c
     from recap.data.card import dataset_card
-    from recap.data.dataset import MANIFEST, recorded_hash
+    from recap.data.dataset import DATASET_MANIFEST, recorded_hash
     from recap.data.inspection import find_problems
     from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
     from recap.data.parsing.read_report import REASONS, RawRead
@@ -61,7 +61,7 @@ def prepare(
     source_format, options = found.source_format, found.options
     preset = preset or ("every_place" if source_format in OWN_FORMATS else "default")
     config = data_preset(preset).override(assignments or [])
-    check_target(out, MANIFEST)
+    check_target(out, DATASET_MANIFEST)
     is_on_disk, note = choose_engine(engine, path, source_format)
     if note:
         progress_console.print(note, markup=False)
@@ -159,7 +159,7 @@ def prepare(
 @answers
 @takes(reading=read_options)
 def inspect(
-    path: Annotated[Path, Argument(help="The raw check-in file or folder.")], reading: Reading
+    path: Annotated[Path, Argument(help="The raw check-in file or folder.")], reading: ReadingOptions
 ) -> Iterator[Any]:
     """Preview a raw file: its format, first rows and problems; nothing is written."""
     from app.cli.inspection_text import next_commands, print_inspection, print_understanding

@@ -26,9 +26,8 @@ from recap.storage.json_text import read_json
 
 FORMAT_VERSION: Final = 2
 """2: check-ins may be marked as history only, and the configuration says by which rule."""
-MANIFEST: Final = DATASET_MANIFEST
 TABLES: Final = ("checkins", "pois", "users")
-CARD: Final = "CARD.md"
+DATASET_CARD: Final = "CARD.md"
 _HASHED_ROWS: Final = 1 << 20
 
 
@@ -101,15 +100,15 @@ class Dataset:
         RecapError: the disk refused; nothing is left. ``card``: Markdown, see `recap.data.card.dataset_card`; empty for
         none.
         """
-        with new_folder(folder, MANIFEST) as out:
+        with new_folder(folder, DATASET_MANIFEST) as out:
             for name in TABLES:
                 table = pa.Table.from_pandas(getattr(self, name), preserve_index=False)
                 pq.write_table(table, out / f"{name}.parquet", compression="zstd")
-            (out / MANIFEST).write_text(self.manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            names = [MANIFEST, *(f"{name}.parquet" for name in TABLES)]
+            (out / DATASET_MANIFEST).write_text(self.manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+            names = [DATASET_MANIFEST, *(f"{name}.parquet" for name in TABLES)]
             if card:
-                (out / CARD).write_text(card, encoding="utf-8")
-                names.append(CARD)
+                (out / DATASET_CARD).write_text(card, encoding="utf-8")
+                names.append(DATASET_CARD)
             write_sums(out, names)
 
     @classmethod
@@ -118,9 +117,9 @@ class Dataset:
         version, or its tables are wrong (see `recap.data.schema`); ChecksumError: a file was changed.
         """
         recover_folders(folder.parent)
-        manifest_file = folder / MANIFEST
+        manifest_file = folder / DATASET_MANIFEST
         if not manifest_file.is_file():
-            raise DatasetError(f"{folder} has no {MANIFEST}: make a dataset with `recap prepare`")
+            raise DatasetError(f"{folder} has no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
         try:
             values = read_json(manifest_file)
             version = values["format_version"]
@@ -132,7 +131,7 @@ class Dataset:
             raise DatasetError(
                 f"{folder} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
             )
-        verify_sums(folder, [MANIFEST, *(f"{name}.parquet" for name in TABLES)])
+        verify_sums(folder, [DATASET_MANIFEST, *(f"{name}.parquet" for name in TABLES)])
         try:
             manifest = Manifest.parse(_upgraded(values))
         except ConfigError as error:
@@ -144,7 +143,7 @@ class Dataset:
             raise DatasetError(f"{folder}: a table cannot be read ({error}); run `recap prepare` again") from error
         if content != manifest.dataset_hash:
             raise DatasetError(
-                f"{folder}: the tables' content is not what {MANIFEST} recorded "
+                f"{folder}: the tables' content is not what {DATASET_MANIFEST} recorded "
                 f"({content[:12]}… instead of {manifest.dataset_hash[:12]}…); run `recap prepare` again"
             )
         check_tables(**tables, where=str(folder))
@@ -195,7 +194,7 @@ def _hashed(column: pd.Series) -> Iterator[bytes]:
 def read_names(folder: Path) -> Dataset:
     """Users, places and manifest of a dataset folder, without check-ins and unverified; RecapError if none."""
     try:
-        manifest = Manifest.parse(_upgraded(read_json(folder / MANIFEST)))
+        manifest = Manifest.parse(_upgraded(read_json(folder / DATASET_MANIFEST)))
         return Dataset(pd.DataFrame(), read_table(folder, "pois"), read_table(folder, "users"), manifest)
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         raise DatasetError(f"{folder} cannot be read ({error})") from error
@@ -205,6 +204,6 @@ def recorded_hash(folder: Path) -> str:
     """The unverified hash of a dataset folder; empty if there is none."""
     recover_folders(folder.parent)
     try:
-        return str(read_json(folder / MANIFEST)["dataset_hash"])
+        return str(read_json(folder / DATASET_MANIFEST)["dataset_hash"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
