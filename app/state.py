@@ -10,6 +10,7 @@ from analysis.figures.palette import Palette, palette_of
 from analysis.link_hashes import HASH_FIELDS, compare_hashes, link_hashes
 from analysis.records.imported import find_predictions
 from analysis.workspace import Workspace
+from app.library_internals import current_run
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint, what_is_new
 from recap.errors import CaseError, ConfigError
@@ -160,9 +161,7 @@ def is_late(*names: str) -> bool:
 
 def _came_with() -> tuple[Mapping[str, str], Mapping[str, str | None]]:
     """The address that the browser sent and the one expected, both before this run wrote to it."""
-    context = get_script_run_ctx()
-    run = None if context is None else context.cursors  # made again for each run
-    kept = st.session_state.get(_CAME_WITH)
+    run, kept = current_run(), st.session_state.get(_CAME_WITH)
     if kept is None or kept[0] is not run:
         kept = (run, st.query_params.to_dict(), dict(st.session_state.get(_WRITTEN, {})))
         st.session_state[_CAME_WITH] = kept

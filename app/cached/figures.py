@@ -26,6 +26,7 @@ from analysis.long_tail.misses import MISS_LABELS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
 from app.cached.workspace import HashFuncs
+from app.library_internals import take_over
 from recap import columns as c
 
 Thing = TypeVar("Thing")
@@ -68,7 +69,7 @@ class DrawnFigure(go.Figure):
     """
 
     def __init__(self, figure: go.Figure) -> None:
-        self.__dict__.update(figure.__dict__)
+        take_over(self, figure)
         self._sent: dict[str, Any] = figure.to_dict()
 
     def to_dict(self) -> dict[str, Any]:

@@ -42,6 +42,7 @@ from analysis.workspace import Workspace
 from app import state
 from app.cached.figures import BY_CONTENT
 from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, model_key, open_workspace, read_lists
+from app.library_internals import tooltip_of
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
@@ -71,7 +72,7 @@ class DrawnDeck(pdk.Deck):
 
     def __init__(self, deck: pdk.Deck, dots: str) -> None:
         """Args: ``dots``, see `place_dots`."""
-        super().__init__(tooltip=deck._tooltip, map_provider=None)
+        super().__init__(tooltip=tooltip_of(deck), map_provider=None)
         drawn = json.dumps(json.loads(deck.to_json()), separators=(",", ":"))  # without pydeck's indents
         self._json = drawn.replace(NO_ROWS, dots)
 
