@@ -253,7 +253,6 @@ def flow_map(city: City) -> dict[str, np.ndarray]:
 _LEVEL: Final = 25
 """Digits of a cell; one is 1.2 m wide at the equator."""
 RUN: Final = 6
-_RUNS: Final = _LEVEL - RUN + 1
 NUM_TOKENS: Final = 4**RUN
 _MOST_LATITUDE: Final = 85.05112878
 

@@ -306,7 +306,7 @@ def test_no_city_meets_curves_that_saw_it(
     packaged: PretrainedCurves, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A city of the file gets the curves of the others, another city the file; stopped, it continues."""
-    monkeypatch.setattr(cities, "USERS", (5, 10_000))
+    monkeypatch.setattr(cities, "USER_NUMBERS", (5, 10_000))
     datasets = [small_city(), small_city(1), small_city(2)]
     assert not run_in_cities(packaged, tmp_path, datasets, stop_after=30).is_finished
     done = run_in_cities(packaged, tmp_path, datasets)
