@@ -15,9 +15,9 @@ from recap.training.metrics_file import EpochLine
 from recap.training_config import AnyTraining, TrainConfig
 
 _Meaning = Literal["core", "paths", "revisits", "model"]
-_Curve = Literal["hr20", "mrr", "loss"]
+TrainingCurve = Literal["hr20", "mrr", "loss"]
 
-CURVES: Final[dict[_Curve, str]] = {
+CURVES: Final[dict[TrainingCurve, str]] = {
     "hr20": "Validation HR@20",
     "mrr": "Validation MRR",
     "loss": "Loss",
@@ -56,7 +56,7 @@ def stage_spans(config: AnyTraining) -> list[StageSpan]:
     return spans
 
 
-def curve_table(metrics: list[EpochLine], curve: _Curve) -> pd.DataFrame:
+def curve_table(metrics: list[EpochLine], curve: TrainingCurve) -> pd.DataFrame:
     """Curves as ``epoch, series, value``; epochs without validation are absent."""
     rows: list[dict[str, Any]] = []
     for line in metrics:
@@ -72,7 +72,7 @@ def curve_table(metrics: list[EpochLine], curve: _Curve) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["epoch", "series", "value"]).dropna(subset=["value"])
 
 
-def counter_levels(reference: RunReference, curve: _Curve) -> dict[str, float]:
+def counter_levels(reference: RunReference, curve: TrainingCurve) -> dict[str, float]:
     """Each counter's value over all validation cases, by label; empty for curves without such a level."""
     if curve == "loss" or not reference:
         return {}

@@ -259,7 +259,7 @@ def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int, lea
 def number_words(numbers: Mapping[str, float]) -> str:
     """Learned numbers of the paper's prior.
 
-    >>> learned_numbers({"lambda_prior": 1.2, "tau_rec": 87.0})
+    >>> number_words({"lambda_prior": 1.2, "tau_rec": 87.0})
     'λ prior = 1.20, τ recency = 87.00'
     """
     return ", ".join(f"{_SYMBOLS[name]} = {value:.2f}" for name, value in numbers.items())

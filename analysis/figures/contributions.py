@@ -24,7 +24,7 @@ _NUMBER: Final = "4.6em"
 """Width of a column of numbers."""
 
 
-class _Bar(NamedTuple):
+class WaterfallBar(NamedTuple):
     """One bar of a place; it starts where the previous one ends."""
 
     name: str
@@ -36,19 +36,19 @@ class _Bar(NamedTuple):
         return self.start, self.start + self.value
 
 
-def waterfall(entry: ExplainedPlace) -> list[_Bar]:
+def waterfall(entry: ExplainedPlace) -> list[WaterfallBar]:
     """One bar per group in order, and the score.
 
-    >>> entry = Candidate(poi=0, name="", category="", rank=1, probability=1, score=1.5, gate=None, terms={},
+    >>> entry = ExplainedPlace(poi=0, name="", category="", rank=1, probability=1, score=1.5, gate=None, terms={},
     ...     groups={"core": 2.0, "past visits": -0.5})
     >>> tuple((bar.start, bar.value) for bar in waterfall(entry))
     ((0.0, 2.0), (2.0, -0.5), (0.0, 1.5))
     """
     found, level = [], 0.0
     for group, value in entry.groups.items():
-        found.append(_Bar(group, level, value))
+        found.append(WaterfallBar(group, level, value))
         level += value
-    return [*found, _Bar("score", 0.0, entry.score)]
+    return [*found, WaterfallBar("score", 0.0, entry.score)]
 
 
 def group_colour(group: str, palette: Palette) -> str:
@@ -71,7 +71,7 @@ class _Row(NamedTuple):
     y: float
     group: str
     is_term: bool
-    bars: tuple[_Bar, _Bar]
+    bars: tuple[WaterfallBar, WaterfallBar]
 
     @property
     def difference(self) -> float:
@@ -95,7 +95,7 @@ def rows_of(shown: CaseExplanation, opened: Collection[str]) -> list[_Row]:
         levels = [bar.start for bar in bars]
         for term in terms_of(shown, group) if group in opened else []:
             values = shown.a.terms[term], shown.b.terms[term]
-            pair = tuple(_Bar(term, level, value) for level, value in zip(levels, values, strict=True))
+            pair = tuple(WaterfallBar(term, level, value) for level, value in zip(levels, values, strict=True))
             rows.append(_Row(curve_label(term), y - (1 - _TERM_ROW) / 2, group, True, (pair[0], pair[1])))
             levels = [level + value for level, value in zip(levels, values, strict=True)]
             y += _TERM_ROW
@@ -108,7 +108,7 @@ def draw_contributions(shown: CaseExplanation, palette: Palette, *, opened: Coll
     hues = [palette.of_role(role) for role in shown.roles]
     rows = rows_of(shown, opened)
     scale = _scale([bar for row in rows for bar in row.bars])
-    apart = _scale([_Bar("", 0.0, row.difference) for row in rows], least=(scale[1] - scale[0]) / 2)
+    apart = _scale([WaterfallBar("", 0.0, row.difference) for row in rows], least=(scale[1] - scale[0]) / 2)
     named = [
         (shortened(entry.name, _LONGEST_NAME), hue.text, 700)
         for entry, hue in zip((shown.a, shown.b), hues, strict=True)
@@ -124,7 +124,7 @@ def draw_contributions(shown: CaseExplanation, palette: Palette, *, opened: Coll
         cells = [
             *_cells(row, row.bars[0], scale, fills[0], hues[0].text, palette),
             *_cells(row, row.bars[1], scale, fills[1], hues[1].text, palette),
-            *_cells(row, _Bar("", 0.0, row.difference), apart, ahead, palette.ink, palette),
+            *_cells(row, WaterfallBar("", 0.0, row.difference), apart, ahead, palette.ink, palette),
         ]
         opens = bool(row.group) and not row.is_term and bool(terms_of(shown, row.group))
         height = {"height": f"{_height(row):g}px"} | ({} if row.group else {"border_top": f"1px solid {palette.grid}"})
@@ -147,7 +147,7 @@ def describe_contributions(shown: CaseExplanation) -> str:
     return ". ".join(said).replace(MINUS, "minus ")
 
 
-def _scale(bars: Iterable[_Bar], least: float = 1e-6) -> tuple[float, float]:
+def _scale(bars: Iterable[WaterfallBar], least: float = 1e-6) -> tuple[float, float]:
     """Lowest and highest end of some bars, including 0; they differ by at least ``least``."""
     ends = [0.0, *(end for bar in bars for end in bar.ends)]
     low, high = min(ends), max(ends)
@@ -160,7 +160,7 @@ def _height(row: _Row) -> float:
 
 
 def _cells(
-    row: _Row, bar: _Bar, scale: tuple[float, float], fill: str, score_colour: str, palette: Palette
+    row: _Row, bar: WaterfallBar, scale: tuple[float, float], fill: str, score_colour: str, palette: Palette
 ) -> tuple[Element, Element]:
     low, high = scale
     left, right = sorted((end - low) / (high - low) for end in bar.ends)
