@@ -4,6 +4,8 @@ import re
 import secrets
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import IO, Any, Final
@@ -42,6 +44,11 @@ class Upload(Config):
     def folder(self) -> Path:
         """The upload's own folder, below the user's."""
         return user_subfolder("uploads") / self.token
+
+    @property
+    def changes(self) -> list[str]:
+        """Of the format's protocol, as `choose_protocol` takes them."""
+        return [] if self.least is None else [f"min_{kind}_checkins={self.least}" for kind in ("poi", "user")]
 
     def answer(self, **answers: Any) -> "Upload":
         """Keep new values of some fields."""
@@ -84,7 +91,7 @@ def open_path(text: str) -> Upload:
     path = Path(text.strip()).expanduser()
     if not path.is_absolute() or not path.exists():
         raise DataError(f"there is no file {text.strip()!r}; give its whole path, such as /home/me/visits.csv")
-    if any(choose_engine("auto", path, detect_format(path)[0])):
+    if choose_engine("auto", path, detect_format(path)[0]):
         raise DataError(f"{path.name} is too large for the memory of this computer; prepare it with `recap prepare`")
     return Upload(token=_new_folder().name, path=path).answer()
 
@@ -104,11 +111,20 @@ def discard_old() -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def free_dataset_folder(name: str) -> Path:
-    """A folder for a new dataset of the user; it does not exist yet."""
-    home, base = user_subfolder("datasets"), _folder_name(name)
-    numbered = (home / (base if number == 1 else f"{base}-{number}") for number in count(1))
-    return next(folder for folder in numbered if not folder.exists())
+@contextmanager
+def new_dataset_folder(name: str) -> Iterator[Path]:
+    """Claim an empty folder for a new dataset of the user; nobody else gets it, and it goes if it stays empty."""
+    home, base = user_subfolder("datasets", make=True), _folder_name(name)
+    for number in count(1):
+        folder = home / (base if number == 1 else f"{base}-{number}")
+        with suppress(FileExistsError):
+            folder.mkdir()
+            break
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):  # it holds a dataset
+            folder.rmdir()
 
 
 def delete_dataset(folder: Path) -> None:

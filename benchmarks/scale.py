@@ -276,14 +276,11 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the files are written; a temporary folder by default")
     steps = ("prepare", "history", "stats", "train", "rank", "predict")
     parser.add_argument("--steps", nargs="+", choices=steps, default=["prepare", "history", "stats"])
-    parser.add_argument("--engine", choices=("auto", "memory", "duckdb"), default="auto", help="of prepare")
-    parser.add_argument("--engine-memory", type=float, help="GB that it may hold")
+    parser.add_argument("--engine", choices=("auto", "memory", "disk"), default="auto", help="of prepare")
     parser.add_argument("--keep-all", action="store_true", help="lower every minimum of the protocol to 1")
     parser.add_argument("--preset", default="recap", help="of train and rank")
     arguments = parser.parse_args()
     engine = ["--engine", arguments.engine]
-    if arguments.engine_memory is not None:
-        engine += ["--engine-memory", str(arguments.engine_memory)]
     hardware = {
         "python": platform.python_version(),
         "numpy": np.__version__,

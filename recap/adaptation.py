@@ -20,7 +20,7 @@ from recap.device import one_thread
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.scoring import bounded_batches, scored_batches
 from recap.evaluation.temperature import fit_temperature, most_cases
-from recap.features.catalogue import FEATURES
+from recap.features.catalogue import GIVEN_TIME
 from recap.graph import TransitionGraph
 from recap.history import CaseBatch, CheckinTensors
 from recap.model.config import Stage
@@ -48,7 +48,7 @@ _Factor = Annotated[float, Field(ge=0.0, le=_LARGEST)]
 class Adaptation(Config):
     """The fitted numbers."""
 
-    factors: list[_Factor] = Field(min_length=len(FEATURES), max_length=len(FEATURES), description="On each curve.")
+    factors: list[_Factor] = Field(min_length=1, max_length=len(GIVEN_TIME), description="On each curve.")
     new_places: float = Field(ge=-_FURTHEST, le=_FURTHEST, description="Points of all places new to the user.")
     temperature: Temperature = Field(description="Turns scores into probabilities.")
 
@@ -85,9 +85,10 @@ def fit_factors(model: Recap, dataset: Dataset) -> list[float]:
     past, times a standard Gaussian around 1. A conditional logit (McFadden 1974) whose regressors are the points of
     each curve. Read are the latest training cases, as in trainings, up to `_MOST_PAIRS` and `_MOST_CHECKINS`.
     """
+    assert model.curves is not None
     row_N = _latest_returns(dataset)
     if not len(row_N):
-        return [1.0] * len(FEATURES)
+        return [1.0] * len(model.curves.of)
     point_CF, size_N, target_N = _points_of_past_places(model, dataset, row_N)
     first_N = np.cumsum(size_N) - size_N
     of_targets_F = point_CF[first_N + target_N].sum(0).numpy()
@@ -102,7 +103,7 @@ def fit_factors(model: Recap, dataset: Dataset) -> list[float]:
         value = (high_N + np.log(total_N)).sum() - of_targets_F @ factor_F + 0.5 * away_F @ away_F
         return float(value), (torch.from_numpy(share_C) @ point_CF).numpy() - of_targets_F + away_F
 
-    start, bounds = np.ones(len(FEATURES)), [(0.0, _LARGEST)] * len(FEATURES)
+    start, bounds = np.ones(len(model.curves.of)), [(0.0, _LARGEST)] * len(model.curves.of)
     found = minimize(surprise, start, jac=True, method="L-BFGS-B", bounds=bounds)
     return found.x.round(3).tolist()
 
@@ -117,7 +118,7 @@ def _points_of_past_places(model: Recap, dataset: Dataset, row_N: np.ndarray) ->
     for row_B in bounded_batches(torch.from_numpy(row_N), checkins):
         batch = CaseBatch(checkins, row_B)
         with torch.inference_mode():
-            values = model.curves.features_of(batch.histories())
+            values = model.curves.features_of(batch.histories(target_time=model.config.reads_target_time))
             key_C = values.features.visits.key_C
             points.append(model.curves.at_pairs(values, key_C).T)
         case_C = torch.div(key_C, dataset.num_pois, rounding_mode="floor")

@@ -10,22 +10,22 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Unpack
 
+import numpy as np
 import pandas as pd
 
 from recap import columns as c
-from recap.data.card import dataset_card
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
-from recap.data.extension import extend_dataset
-from recap.data.preparation import prepare_dataset
-from recap.data.reading_frames import Reading, arguments_for_options, read_given
+from recap.data.intake import prepare_input
+from recap.data.reading import read_understood
+from recap.data.reading_frames import Reading, arguments_for_options, as_file, as_python
 from recap.device import choose_device
 from recap.errors import ConfigError
 from recap.evaluation.evaluate import evaluate
-from recap.moments import parse_time
-from recap.open_model import check_name, open_model
+from recap.moments import parse_next_time, parse_time
+from recap.open_model import check_name, open_for_prediction, open_model
 from recap.prediction import choose, predict
-from recap.presets import DEFAULT_PRESET, data_preset, training_preset
+from recap.presets import DEFAULT_PRESET, training_preset
 from recap.training import run
 from recap.training.loop import Watcher
 
@@ -33,30 +33,32 @@ _log: Final = logging.getLogger(__name__)
 
 
 def prepare(
-    checkins: pd.DataFrame | str | Path,
+    checkins: Any,
     *,
     out: str | Path | None = None,
     name: str = "",
-    preset: str = "default",
+    preset: str | None = None,
     settings: Mapping[str, Any] | None = None,
     **reading: Unpack[Reading],
 ) -> Dataset:
-    """Turn raw check-ins into a clean dataset, split by time.
+    """Turn raw check-ins into a clean dataset, split by time, as `recap prepare` does. Its ``problems`` are logged as
+    warnings.
 
     Args:
-        checkins: a DataFrame, a file or a folder; columns, also a named index, are understood as `recap inspect` does.
+        checkins: a DataFrame of pandas or polars, a file or a folder; columns, also a named index, are understood as
+            `recap inspect` does.
         out: folder to save the dataset in.
+        preset: None keeps every user and place of your own table; ``default`` drops rare ones.
         settings: fields of `DataConfig` that differ from the preset.
 
     Raises DataError: a column or the time zone is unsure, a row is bad, or nothing usable is left; ConfigError: an
     unknown option, or a value out of range.
     """
-    config = data_preset(preset).override(_assignments(settings))
-    read = read_given(checkins, reading)
-    name, kind = name or Path(out or read.account.files[0]).stem, read.account.source_format
-    dataset = prepare_dataset(read.table, config, name=name, source_format=kind, preset=preset, reading=read.account)
-    if out is not None:
-        dataset.save(Path(out), card=dataset_card(dataset))
+    changes, folder = _assignments(settings), None if out is None else Path(out)
+    with as_file(checkins, reading) as file:
+        _, dataset = prepare_input(*file, out=folder, name=name, preset=preset, changes=changes)
+    for problem in dataset.problems:
+        _log.warning(as_python(problem.line))
     return dataset
 
 
@@ -114,7 +116,7 @@ class Model:
         users: Iterable[Any] | None = None,
         top: int = 20,
         as_of: str | datetime | None = None,
-        checkins: pd.DataFrame | str | Path | None = None,
+        checkins: Any = None,
         new_places: bool = False,
         *,
         at: str | datetime | None = None,
@@ -128,7 +130,7 @@ class Model:
             as_of: leave out later check-ins; a time without a zone is each check-in's local time.
             checkins: check-ins after those of the dataset, also of new users, read as in `prepare`.
             new_places: list only places where the user has never been.
-            at: time of the next check-in, for a model that reads it.
+            at: ask where at this time: ISO, or a weekday and clock such as ``"mon 18:00"``; None: whenever it comes.
 
         Returns:
             ``user_id, as_of, rank, poi_id, score, probability`` and others, see `recap.prediction.predict`.
@@ -136,27 +138,40 @@ class Model:
         Raises CaseError: an unknown user, or no check-in by then; DataError: ``checkins`` cannot be read, or are not
         later than the dataset's; VocabularyError: the model does not fit the data.
         """
-        if top < 1:
-            raise ConfigError(f"top must be at least 1, got {top}")
+        if not isinstance(top, int | np.integer) or top < 1:
+            raise ConfigError(f"top must be a whole number of at least 1, got {top!r}")
+        if users is not None and not isinstance(users, Iterable):
+            raise ConfigError(f"users must be a list of ids, got {users!r}: write users=[{users!r}]")
         if reading and checkins is None:
             raise ConfigError("arguments that say how check-ins are read need checkins")
         dataset = _opened(data)
-        added = None if checkins is None else extend_dataset(dataset, read_given(checkins, reading).table)
+        raw = None
+        if checkins is not None:
+            with as_file(checkins, reading) as file:
+                raw = read_understood(*file).table
         with arguments_for_options():
-            times = {"as_of": as_of, "at": at}
-            moment, next_time = (parse_time(None if time is None else str(time), name) for name, time in times.items())
-            opened = open_model(self.name, dataset, extension=added)
+            moment = parse_time(None if as_of is None else str(as_of), "as_of")
+            next_time = parse_next_time(None if at is None else str(at), "at")
+            opened, notes = open_for_prediction(self.name, dataset, raw, given_time=at is not None)
             ids = [users] if isinstance(users, str) else users
-            chosen = choose(opened, None if ids is None else [str(user) for user in ids], moment)
-            frames = list(predict(opened, chosen, top=top, new_places=new_places, at=next_time))
-        for note in [*([added.line] if added else []), *chosen.notes]:
+            chosen = choose(opened, None if ids is None else [str(user) for user in ids], moment, next_time)
+            frames = list(predict(opened, chosen, top=top, new_places=new_places))
+        for note in [*notes, *chosen.notes]:
             _log.warning(note)
         return pd.concat(frames, ignore_index=True)
 
     def evaluate(
-        self, data: Dataset | str | Path, protocol: Protocol = "every_step", *, split: str = "test"
+        self,
+        data: Dataset | str | Path,
+        protocol: Protocol = "every_step",
+        *,
+        split: str = "test",
+        given_time: bool = False,
     ) -> pd.DataFrame:
         """Rank every case of a split; protocols are every_next, every_step, trajectory_last and user_last.
+
+        Args:
+            given_time: give the model the time of each case's next check-in.
 
         Returns:
             One row for each group of cases, ``all`` first: ``group, n``, HR@K, NDCG@20 and MRR.
@@ -165,7 +180,7 @@ class Model:
         """
         if split not in c.SPLIT_NAMES:
             raise ConfigError(f"unknown split {split!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
-        opened = open_model(self.name, _opened(data))
+        opened = open_model(self.name, _opened(data), given_time=given_time)
         of, number = (opened.scorer, opened.dataset, opened.graph), c.SPLIT_NAMES.index(split)
         metrics = evaluate(*of, split=number, protocol=protocol, checkins=opened.checkins).metrics
         return pd.DataFrame([{"group": group, **values} for group, values in metrics.items()])

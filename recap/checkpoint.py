@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self, TypeVar
 
@@ -15,32 +15,38 @@ from torch import Tensor
 from recap.config import Config
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, FormatVersionError, MissingTensorError
-from recap.features.catalogue import describe_features
+from recap.features.catalogue import feature_set
 from recap.graph import TransitionGraph
 from recap.model.config import AnyValue, ModelConfig, Stage
 from recap.model.curves import INTERVALS, KNOTS, STEPS
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
-from recap.presets import checkpoint_label
+from recap.presets import checkpoint_label, with_time_given
 from recap.probabilities import UNFITTED, Temperature
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
 from recap.rendering import render
+from recap.scores import TargetTime
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, recover_folders, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
+from recap.storage.cache_keys import given_time_key
 from recap.storage.json_text import read_json
 from recap.storage.tensors import Unfilled, load_tensors, load_weights
 from recap.training_config import AnyTraining, StoredTraining, TrainConfig, TrainingSummary
 from recap.vocabulary import USERS, VOCABULARY, Match, TrainedOn, hash_users, match_dataset
 
-FORMAT_VERSION: Final = 3
-"""2: the model may be a published one. 3: places have coordinates and users hashes, to open with later check-ins."""
+FORMAT_VERSION: Final = 4
+"""2: the model may be a published one. 3: places have coordinates and users hashes, to open with later check-ins.
+4: a second set of curves, for a time given.
+"""
+MANIFEST: Final = CHECKPOINT_MANIFEST
 WEIGHTS: Final = "model.safetensors"
 BEST_OVERALL_WEIGHTS: Final = "best_overall.safetensors"
-_SUMMARY: Final = "summary.json"
-MODEL_CARD: Final = "MODEL_CARD.md"
+GIVEN_TIME_WEIGHTS: Final = "given_time.safetensors"
+SUMMARY: Final = "summary.json"
+CARD: Final = "MODEL_CARD.md"
 TRAINING_FOLDER: Final = "training"
 _ROWS: Final = {
     **dict.fromkeys(("poi_embedding.weight", "core.output.weight", "core.output.bias"), "poi_P"),
@@ -58,6 +64,15 @@ class EpochResult(Config):
     epoch: int
     stage: Stage | None = Field(None, description="None for a published model, which has no curriculum.")
     val: dict[str, float]
+
+
+class GivenTime(Config):
+    """The second set of curves: where at a given time."""
+
+    core: bool = Field(description="Whether the core is added to the curves, as validation chose.")
+    features: list[dict[str, str]] = Field(description="As `CheckpointManifest.features`.")
+    best: EpochResult
+    temperature: Temperature | None = None
 
 
 class CheckpointManifest(Config):
@@ -81,6 +96,7 @@ class CheckpointManifest(Config):
     temperature: Temperature | None = Field(
         None, description="Turns scores into probabilities; None if it was not fitted: T is 1, or there are none."
     )
+    given_time: GivenTime | None = Field(None, description="None: it cannot be asked where at a given time.")
     started_from: str | None = Field(None, description="Hash of the pretrained curves that the training started from.")
     versions: dict[str, str]
 
@@ -108,7 +124,7 @@ class CheckpointManifest(Config):
             train=train,
             best=best,
             best_overall=best_overall,
-            features=describe_features() if isinstance(train, TrainConfig) and train.model.has_curves else None,
+            features=features_read(train),
             versions=library_versions(),
             **fitted,
         )
@@ -116,11 +132,14 @@ class CheckpointManifest(Config):
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A verified checkpoint folder. ``hash``: SHA-256 over SHA256SUMS, which names the whole content."""
+    """A verified checkpoint folder, asked one of two questions. ``hash``: SHA-256 over SHA256SUMS, which names the
+    whole content; where it is asked where at a given time (`given_time`), of the question too.
+    """
 
     folder: Path
     manifest: CheckpointManifest
     hash: str
+    is_given_time: bool = False
 
     @classmethod
     def load(cls, folder: Path) -> "Checkpoint":
@@ -150,13 +169,46 @@ class Checkpoint:
         return cls(folder=folder, manifest=CheckpointManifest.parse(values), hash=digest)
 
     @property
+    def target_time(self) -> TargetTime:
+        """Whether it can read the time of the next check-in."""
+        if self.is_given_time or self.options.get("target_time"):
+            return "must"
+        return "can" if self.manifest.given_time is not None else "cannot"
+
+    @property
+    def given_time(self) -> "Checkpoint":
+        """The same checkpoint asked where at a given time. Raises CheckpointError: it cannot read the time."""
+        own = self.manifest.given_time
+        if self.target_time == "must":
+            return self
+        if own is None or not isinstance(self.manifest.train, TrainConfig):
+            raise CheckpointError(
+                f"{self.label} in {self.folder.name} cannot read the time of the next check-in: name a model that can, "
+                "such as pretrained, or train RECAP again"
+            )
+        model = self.manifest.train.model
+        changes: dict[str, Any] = {"prior": model.prior.model_copy(update={"given_time": True})}
+        if not own.core:
+            changes |= {"core_scope": "nowhere", "use_graph": False, "use_correction": False}
+        train = self.manifest.train.model_copy(update={"model": model.model_copy(update=changes)})
+        asked = {"train": train, "best": own.best, "features": own.features, "temperature": own.temperature}
+        manifest = self.manifest.model_copy(update=asked)
+        return replace(self, manifest=manifest, hash=given_time_key(self.hash), is_given_time=True)
+
+    @property
+    def curves_file(self) -> str:
+        """The file with the curves of the question."""
+        return GIVEN_TIME_WEIGHTS if self.is_given_time else WEIGHTS
+
+    @property
     def is_recap(self) -> bool:
         return isinstance(self.manifest.train, TrainConfig)
 
     @property
     def label(self) -> str:
         """See `checkpoint_label`."""
-        return checkpoint_label(self.manifest.model, self.manifest.train.model_dump())
+        label = checkpoint_label(self.manifest.model, self.manifest.train.model_dump())
+        return with_time_given(label) if self.is_given_time else label
 
     @property
     def temperature(self) -> Temperature | None:
@@ -215,6 +267,10 @@ class Checkpoint:
 
     def _filled(self, build: Callable[[], AnyModel], match: Match | None, device: torch.device | str) -> AnyModel:
         tensors: Mapping[str, Tensor] = load_tensors(self.folder / WEIGHTS)[0]
+        if self.is_given_time and isinstance(self.manifest.train, TrainConfig):
+            # The other question's curves go, and with them an encoder that nothing reads.
+            kept = tensors if self.manifest.train.model.has_encoder else {}
+            tensors = {**kept, **load_tensors(self.folder / self.curves_file)[0]}
         if isinstance(self.manifest.train, TrainConfig):
             self._check_sizes(self.manifest.train.model, tensors)
         if match is not None:
@@ -229,7 +285,7 @@ class Checkpoint:
         """Weights with a curve for each feature of this version, if they have curves; those they lack are 0. Raises
         CheckpointError: they read other features, or not in this version's order; MissingTensorError: another shape.
         """
-        features, known = self.manifest.features or [], describe_features()
+        features, known = self.manifest.features or [], features_read(self.manifest.train) or []
         if not {KNOTS, STEPS} <= tensors.keys():
             return tensors
         if not features or [feature for feature in known if feature in features] != features:
@@ -296,13 +352,21 @@ def _rows_of_dataset(tensors: Mapping[str, Tensor], match: Match, where: str) ->
     return found
 
 
+def features_read(train: AnyTraining) -> list[dict[str, str]] | None:
+    """The features of a prior made of curves as a checkpoint stores them; None without one."""
+    if not isinstance(train, TrainConfig) or not train.model.has_curves:
+        return None
+    return feature_set(given_time=train.model.prior.given_time).described()
+
+
 def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:
     """Write manifest, summary, card and, last, SHA256SUMS; weights and vocabulary are already there."""
-    replace_json(folder / _SUMMARY, summary)
-    replace_text(folder / MODEL_CARD, model_card(manifest, summary))
-    replace_text(folder / CHECKPOINT_MANIFEST, manifest.model_dump_json(indent=2) + "\n")
-    names = [CHECKPOINT_MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, USERS, _SUMMARY, MODEL_CARD]
-    return write_sums(folder, [name for name in names if name != BEST_OVERALL_WEIGHTS or (folder / name).is_file()])
+    replace_json(folder / SUMMARY, summary)
+    replace_text(folder / CARD, model_card(manifest, summary))
+    replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+    names = [MANIFEST, WEIGHTS, VOCABULARY, USERS, SUMMARY, CARD]
+    names += [name for name in (BEST_OVERALL_WEIGHTS, GIVEN_TIME_WEIGHTS) if (folder / name).is_file()]
+    return write_sums(folder, names)
 
 
 def library_versions() -> dict[str, str]:
@@ -319,9 +383,11 @@ def _unsaid(train: AnyTraining) -> dict[str, Any]:
     """Fields that earlier configurations lack, where they mean the same as without."""
     if not isinstance(train, TrainConfig):
         return {}
-    starts = train.model.prior.start == "pretrained"
-    unsaid = {} if starts else {"model": {"prior": {"start": True}}}
-    return unsaid | ({"train_on": True} if train.train_on == "cases" else {})
+    prior = {"start": train.model.prior.start == "zero", "given_time": not train.model.prior.given_time}
+    own = {"train_on": train.train_on == "cases", "given_time": not train.given_time}
+    return {"model": {"prior": {name for name, drop in prior.items() if drop}}} | {
+        n: True for n, drop in own.items() if drop
+    }
 
 
 def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:

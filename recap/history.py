@@ -124,8 +124,26 @@ class Histories:
         """Local wall-clock seconds of the last check-in."""
         return self.checkins.local_seconds_T[self.row_B]
 
+    @property
+    def now_local_seconds_B(self) -> Tensor:
+        """Local wall-clock seconds of what features call now: the last check-in, or the time given."""
+        return self.local_seconds_B
+
+    @property
+    def now_seconds_B(self) -> Tensor:
+        """The same in UTC; a time given is read in the zone of the last check-in, and never before it: clocks that are
+        set back do not turn time back.
+        """
+        later_B = (self.now_local_seconds_B - self.local_seconds_B).clamp_min(0)
+        return self.checkins.seconds_T[self.row_B] + later_B
+
     def __len__(self) -> int:
         return len(self.row_B)
+
+    @property
+    def untimed(self) -> "Histories":
+        """The same without a time given."""
+        return Histories(self.checkins, self.row_B)
 
     def select(self, index_N: Tensor | slice) -> Self:
         """Some of them."""
@@ -162,6 +180,10 @@ class TimedHistories(Histories):
     """
 
     next_local_seconds_B: Tensor
+
+    @property
+    def now_local_seconds_B(self) -> Tensor:
+        return self.next_local_seconds_B
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,7 +104,7 @@ class Itinerary(Moment):
     @property
     def fields(self) -> dict[str, int | str]:
         user: dict[str, int | str] = {} if self.is_new_user else {"user": self.user, "row": self.row}
-        return user | ({"stops": self.text} if self.is_changed else {})
+        return user | ({"stops": self.text} if self.is_changed else {}) | self.at_field
 
     def plus(self, poi: int, minutes: int) -> "Itinerary":
         return replace(self, added=(*self.added, (poi, minutes)))

@@ -3,8 +3,10 @@
 Shape suffixes: N check-ins, U users.
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -12,21 +14,31 @@ import pandas as pd
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, ConfigError
+from recap.history import SECONDS_PER_DAY, local_weekday
+
+_WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY_CLOCK: Final = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)[a-z]* +(\d{1,2}):(\d{2})", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Moment:
     """A user at one of their check-ins; the check-ins up to it are known. ``user``: its number in the dataset; ``row``:
-    of the last known check-in.
+    of the last known check-in; ``at``: local seconds of the time asked for, of a model that reads it.
     """
 
     user: int
     row: int
+    at: int | None = field(default=None, kw_only=True)
 
     @property
     def fields(self) -> dict[str, int | str]:
         """How a link names it."""
-        return {"user": self.user, "row": self.row}
+        return {"user": self.user, "row": self.row, **self.at_field}
+
+    @property
+    def at_field(self) -> dict[str, int | str]:
+        """The time asked for as a link writes it."""
+        return {} if self.at is None else {"at": local_text(self.at)}
 
     @property
     def is_new_user(self) -> bool:
@@ -39,8 +51,8 @@ class Moment:
         return False
 
     def next_place(self, dataset: Dataset) -> int | None:
-        """The true next place; None if the dataset has none, or stops were changed."""
-        return None if self.is_changed else next_place(dataset, self.row)
+        """The true next place; None if the dataset has none, stops were changed, or another time is asked for."""
+        return None if self.is_changed or self.at is not None else next_place(dataset, self.row)
 
 
 @dataclass(frozen=True)
@@ -62,7 +74,7 @@ class Case(Moment):
 
 def named_case(moment: Moment, test_cases: pd.DataFrame) -> Moment:
     """The test case at a moment, or the moment itself where no test case starts or stops were changed."""
-    if moment.is_changed:
+    if moment.is_changed or moment.at is not None:
         return moment
     rows = test_cases[c.ROW].to_numpy()
     at = int(np.searchsorted(rows, moment.row))
@@ -84,6 +96,15 @@ def is_moment(dataset: Dataset, moment: Moment) -> bool:
     return moment.is_new_user or (0 <= moment.row < len(user_T) and bool(user_T[moment.row] == moment.user))
 
 
+def local_text(local_seconds: int) -> str:
+    """Local seconds as a link writes them.
+
+    >>> local_text(0)
+    '1970-01-01T00:00'
+    """
+    return datetime.fromtimestamp(local_seconds, UTC).strftime("%Y-%m-%dT%H:%M")
+
+
 def link_number(text: str | None, below: int = 10**12) -> int:
     """A whole number as a link writes it; -1 for anything else."""
     is_number = text is not None and text.isascii() and text.isdigit() and len(text) <= 12
@@ -99,6 +120,43 @@ def parse_time(text: str | None, option: str = "--as-of") -> datetime | None:
     except ValueError as error:
         example = "2012-10-20T12:47 (local) or 2012-10-20T12:47Z"
         raise ConfigError(f"{option} expects a time such as {example}, got {text!r}") from error
+
+
+@dataclass(frozen=True)
+class ClockTime:
+    """A weekday (0 Monday) and a minute of the day: the first such local time after a moment."""
+
+    weekday: int
+    minute: int
+
+    def after(self, local_seconds: int) -> int:
+        """Local seconds of the first such time later than these.
+
+        >>> ClockTime(0, 18 * 60).after(0)  # 1970 began on a Thursday; the Monday after is day 4
+        410400
+        """
+        day = local_seconds // SECONDS_PER_DAY
+        days = (self.weekday - local_weekday(local_seconds)) % 7
+        found = (day + days) * SECONDS_PER_DAY + 60 * self.minute
+        return found if found > local_seconds else found + 7 * SECONDS_PER_DAY
+
+
+NextTime = datetime | ClockTime
+"""A time asked for."""
+
+
+def parse_next_time(text: str | None, option: str = "--at") -> NextTime | None:
+    """An ISO time as in `parse_time`, or a weekday and a clock such as ``mon 18:00``. Raises ConfigError."""
+    if text is None:
+        return None
+    found = _WEEKDAY_CLOCK.fullmatch(text.strip().casefold())
+    if found is not None and int(found[2]) < 24 and int(found[3]) < 60:
+        return ClockTime(_WEEKDAYS.index(found[1]), 60 * int(found[2]) + int(found[3]))
+    try:
+        return parse_time(text, option)
+    except ConfigError:
+        example = "2012-10-22T18:00 (local), 2012-10-22T18:00Z or 'mon 18:00'"
+        raise ConfigError(f"{option} expects a time such as {example}, got {text!r}") from None
 
 
 def whole_seconds(time: datetime) -> int:

@@ -5,7 +5,7 @@ Shape suffixes: N users, B users of a pass, P places, K listed places, G groups 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
 import numpy as np
@@ -19,8 +19,8 @@ from recap.errors import CaseError, ConfigError
 from recap.evaluation.ranks import top_pois
 from recap.evaluation.scoring import LIST_LENGTH, histories_per_pass
 from recap.geodesy import distance_km
-from recap.history import Histories, TimedHistories
-from recap.moments import is_known_by, last_rows, whole_seconds
+from recap.history import SECONDS_PER_DAY, CheckinTensors, Histories, TimedHistories
+from recap.moments import ClockTime, NextTime, is_known_by, last_rows, whole_seconds
 from recap.predictor import CaseRanker
 from recap.probabilities import log_probabilities
 from recap.ragged import found_in
@@ -28,28 +28,59 @@ from recap.scores import Explainable, Scores
 
 CONTRIBUTION: Final = "contribution_"
 """Start of the columns of `predict` with ``why``; a group of terms follows."""
+_LATEST_ZONE: Final = timedelta(hours=14)
 _PLACE: Final = (c.POI_ID, c.POI_NAME, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
+
+
+SEEN_DAYS: Final = 30
+"""Users who have not checked in for longer are left out where places are counted at a given time."""
+COUNTED_MINUTES: Final = 30
+"""A next check-in this close to the time given counts as one at that time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Histories to predict from. ``row_N``: the last known check-in of each user; ``notes``: what the reader must know,
-    one line each.
+    """Histories to predict from.
+
+    Attributes:
+        row_N: the last known check-in of each user.
+        next_N: local seconds of the time given, of each user; None to ask where next, whenever it comes.
+        notes: what the reader must know, one line each.
     """
 
     row_N: np.ndarray
+    next_N: np.ndarray | None = None
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.row_N)
 
-    def part(self, some: slice) -> "Chosen":
-        return replace(self, row_N=self.row_N[some])
+    def part(self, some: slice | np.ndarray) -> "Chosen":
+        return replace(self, row_N=self.row_N[some], next_N=None if self.next_N is None else self.next_N[some])
+
+    def histories(self, checkins: CheckinTensors) -> Histories:
+        row_B = torch.from_numpy(self.row_N)
+        if self.next_N is None:
+            return Histories(checkins, row_B)
+        return TimedHistories(checkins, row_B, torch.from_numpy(self.next_N))
 
 
-def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: datetime | None = None) -> Chosen:
-    """The last check-in of every user, or of these users (ids of the raw table), up to a moment (`last_rows`). Raises
-    CaseError: an unknown user, one of these users has no check-in by then, or nobody has.
+def choose(
+    model: CaseRanker,
+    users: Sequence[str] | None = None,
+    as_of: datetime | None = None,
+    at: NextTime | None = None,
+    *,
+    seen_days: int | None = None,
+) -> Chosen:
+    """The last check-in of every user, or of these users (ids of the raw table), up to a moment (`last_rows`).
+
+    Args:
+        at: the time asked for, of a model that reads it: without a zone in each user's local time. A weekday and clock
+            is one date for all: the first after the last check-in of anyone chosen, or after ``as_of``.
+        seen_days: leave out users who have not checked in for longer, counted back from the last check-in of anyone.
+
+    Raises CaseError: an unknown user, or nobody is left; ConfigError: the model does not read the time, or must.
     """
     dataset = model.dataset
     ids, row_U = dataset.users[c.USER_ID].astype(str), last_rows(dataset, as_of)
@@ -61,6 +92,8 @@ def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: datetim
         if tested_T.any() and not (known_T & tested_T).any():
             begin = dataset.local_time[tested_T].min()
             notes = (f"The model has seen this time: the test weeks begin on {begin.day} {begin:%B %Y}.",)
+        elif known_T.all() and at is None and as_of.replace(tzinfo=None) > dataset.local_time.max() + _LATEST_ZONE:
+            notes = ("--as-of is after every check-in and changes nothing; --at asks about a later time.",)
     if users is not None:
         number_U = pd.Index(ids).get_indexer(pd.Index(dict.fromkeys(users)))
         if (number_U < 0).any():
@@ -72,7 +105,40 @@ def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: datetim
         raise CaseError(f"{who} has no check-in up to {as_of}: choose a later --as-of")
     if len(left):
         notes = (*notes, f"Users left out, without a check-in by then: {len(left):,}.")
-    return Chosen(row_U[number_U[row_U[number_U] >= 0]], notes)
+    chosen = Chosen(row_U[number_U[row_U[number_U] >= 0]], notes=notes)
+    if seen_days is not None and len(chosen):
+        seconds_N = model.checkins.seconds_T.numpy()[chosen.row_N]
+        is_seen_N = seconds_N >= seconds_N.max() - seen_days * SECONDS_PER_DAY
+        lines = (f"Users left out, not seen in the last {seen_days} days: {int((~is_seen_N).sum()):,}.",)
+        chosen = replace(chosen.part(is_seen_N), notes=chosen.notes + lines * (not is_seen_N.all()))
+    return _at(model, chosen, as_of, at)
+
+
+def _at(model: CaseRanker, chosen: Chosen, as_of: datetime | None, at: NextTime | None) -> Chosen:
+    """With the time asked for; users whose last check-in is later are left out."""
+    if not model.scorer.reads_target_time:
+        if at is not None:
+            raise ConfigError(f"{model.label}: this model was not asked for a time; open it with given_time=True")
+        return chosen
+    if at is None:
+        raise ConfigError(f"{model.label}: this model reads the time of the next check-in; give it with --at")
+    local_N = model.checkins.local_seconds_T.numpy()[chosen.row_N]
+    if isinstance(at, ClockTime):
+        latest = (
+            int(local_N.max(initial=0)) if as_of is None else max(whole_seconds(as_of), int(local_N.max(initial=0)))
+        )
+        next_N = np.full(len(chosen), at.after(latest))
+    else:
+        utc_N = model.checkins.seconds_T.numpy()[chosen.row_N]
+        next_N = whole_seconds(at) + (np.zeros_like(local_N) if at.tzinfo is None else local_N - utc_N)
+    is_later_N = next_N >= local_N
+    if len(chosen) and not is_later_N.any():
+        user = model.dataset.users[c.USER_ID].iloc[int(model.checkins.user_T[chosen.row_N[0]])]
+        who = f"user {user!r}" if len(chosen) == 1 else "every user"
+        raise CaseError(f"--at {at} is before the last check-in of {who}: choose a later time")
+    timed = replace(chosen, next_N=next_N).part(is_later_N)
+    lines = (f"Users left out, whose last check-in is after the time given: {int((~is_later_N).sum()):,}.",)
+    return replace(timed, notes=chosen.notes + lines * (not is_later_N.all()))
 
 
 def predict(
@@ -82,29 +148,26 @@ def predict(
     top: int = LIST_LENGTH,
     new_places: bool = False,
     why: bool = False,
-    at: datetime | None = None,
 ) -> Iterator[pd.DataFrame]:
     """The next places of the chosen users, best first, some users at a time; memory does not grow with users.
 
     Args:
         new_places: list only places where the user has not been; probabilities stay those among all places.
         why: add ``contribution_<group>`` columns.
-        at: time of the next check-in, for a model that reads it; ConfigError: it does not fit the model.
 
     Yields:
-        ``user_id, as_of`` (UTC time of the last check-in), ``as_of_local, rank`` (from 1), ``poi_id, poi_name,
+        ``user_id, as_of`` (UTC time of the last check-in), ``as_of_local``, ``at_local`` (the time given, if there is
+        one), ``rank`` (from 1), ``poi_id, poi_name,
         category, latitude, longitude, km`` (from the last place), ``visited, visits`` (the user's, the last check-in
         included), ``score, probability`` (NaN if the model has none). At least one frame, which may be empty.
     """
     if why and not hasattr(model.scorer, "contributions"):
         raise ConfigError(f"{model.label} gives one score for each place and no terms: leave out --why")
-    return _frames(model, chosen, _next_times(model, chosen, at), top, new_places=new_places, why=why)
+    return _frames(model, chosen, top, new_places=new_places, why=why)
 
 
-def _frames(
-    model: CaseRanker, chosen: Chosen, next_N: Tensor | None, top: int, *, new_places: bool, why: bool
-) -> Iterator[pd.DataFrame]:
-    for histories, candidates in passes(model, chosen, next_N):
+def _frames(model: CaseRanker, chosen: Chosen, top: int, *, new_places: bool, why: bool) -> Iterator[pd.DataFrame]:
+    for histories, candidates in passes(model, chosen):
         poi_BK, _ = top_pois(candidates, top)
         listed_BK = torch.ones_like(poi_BK, dtype=torch.bool)
         if new_places:
@@ -114,7 +177,7 @@ def _frames(
             listed_BK = ~known_BP.gather(1, poi_BK)
         yield _frame(model, histories, candidates, poi_BK, listed_BK, why=why)
     if not len(chosen):
-        nobody = Histories(model.checkins, torch.from_numpy(chosen.row_N))
+        nobody = chosen.histories(model.checkins)
         nothing = torch.zeros(0, model.num_candidates, dtype=torch.float64)
         nowhere = torch.zeros(0, 1, dtype=torch.int64)
         yield _frame(model, nobody, Scores({"total": nothing}), nowhere, nowhere.bool(), why=why)
@@ -124,73 +187,58 @@ def expected_visits(
     model: CaseRanker,
     chosen: Chosen,
     *,
-    at: datetime | None = None,
     note: Callable[[Scores, Tensor], None] | None = None,
 ) -> pd.DataFrame:
-    """Expected next visits of every place: the sum of its probabilities over the chosen users. ``note`` receives the
-    scores and probabilities (B, P) of each pass. Raises ConfigError: the model has no probabilities.
+    """Expected next visits of every place, or users there at the time given if all check in then: the sum of its
+    probabilities over the chosen users. ``note`` receives the scores and probabilities (B, P) of each pass. Raises
+    ConfigError: the model has no probabilities.
 
     Returns:
-        ``poi_id, poi_name, category, latitude, longitude, expected``, most first, and if some chosen users have a later
-        check-in, over these alone ``expected_counted`` and ``counted``: how many of them went there next.
+        ``poi_id, poi_name, category, latitude, longitude, expected``, most first, and over users who can be counted
+        (`is_counted`), if there are some, ``expected_counted`` and ``counted``: how many of them went there next.
     """
     temperature = model.temperature
     if temperature is None:
         raise ConfigError(f"{model.label} gives scores and no probabilities: --by-place needs a model that has them")
     expected_P = torch.zeros(model.num_candidates, dtype=torch.float64)
-    counted_P, is_followed_N, done = expected_P.clone(), torch.from_numpy(is_followed(model, chosen)), 0
-    for histories, candidates in passes(model, chosen, _next_times(model, chosen, at)):
+    counted_P, is_counted_N, done = expected_P.clone(), torch.from_numpy(is_counted(model, chosen)), 0
+    for histories, candidates in passes(model, chosen):
         probability_BP = log_probabilities(candidates.total, temperature).exp_()
         expected_P += probability_BP.sum(0)
-        counted_P += probability_BP[is_followed_N[done : done + len(histories)]].sum(0)
+        counted_P += probability_BP[is_counted_N[done : done + len(histories)]].sum(0)
         done += len(histories)
         if note is not None:
             note(candidates, probability_BP)
     table = model.dataset.pois[: model.num_candidates][list(_PLACE)].assign(expected=expected_P.numpy())
-    if is_followed_N.any():
-        poi_N = model.checkins.poi_T.numpy()[chosen.row_N[is_followed_N.numpy()] + 1]
+    if is_counted_N.any():
+        poi_N = model.checkins.poi_T.numpy()[chosen.row_N[is_counted_N.numpy()] + 1]
         counts_P = np.bincount(poi_N, minlength=model.dataset.num_pois)[: model.num_candidates]
         table = table.assign(expected_counted=counted_P.numpy(), counted=counts_P)
     return table.sort_values("expected", ascending=False, kind="stable", ignore_index=True)
 
 
-def is_followed(model: CaseRanker, chosen: Chosen) -> np.ndarray:
-    """Whether each chosen user has a later check-in in the data set, bool (N,)."""
-    user_T, next_N = model.checkins.user_T.numpy(), chosen.row_N + 1
-    is_own_N: np.ndarray = np.append(user_T, -1)[next_N] == user_T[chosen.row_N]
-    return is_own_N
+def is_counted(model: CaseRanker, chosen: Chosen) -> np.ndarray:
+    """Whether each chosen user has a later check-in in the data set, bool (N,); with a time given, within
+    `COUNTED_MINUTES` of it.
+    """
+    user_T, after_N = model.checkins.user_T.numpy(), chosen.row_N + 1
+    is_own_N: np.ndarray = np.append(user_T, -1)[after_N] == user_T[chosen.row_N]
+    if chosen.next_N is None:
+        return is_own_N
+    local_N = np.append(model.checkins.local_seconds_T.numpy(), 0)[after_N]
+    return is_own_N & (np.abs(local_N - chosen.next_N) <= 60 * COUNTED_MINUTES)
 
 
-def passes(model: CaseRanker, chosen: Chosen, next_N: Tensor | None = None) -> Iterator[tuple[Histories, Scores]]:
+def passes(model: CaseRanker, chosen: Chosen) -> Iterator[tuple[Histories, Scores]]:
     """Histories of some users, and the scores of the candidates."""
     size, most = histories_per_pass(model.dataset.num_pois), model.num_candidates
-    every = Histories(model.checkins, torch.from_numpy(chosen.row_N))
-    if next_N is not None:
-        every = TimedHistories(model.checkins, every.row_B, next_N)
+    every = chosen.histories(model.checkins)
     for start in range(0, len(every), size):
         histories = every.select(slice(start, start + size))
         scores = model.score(histories)
         tie_break_P = None if scores.tie_break_P is None else scores.tie_break_P[:most]
         yield histories, Scores({"total": scores.total[:, :most]}, tie_break_P=tie_break_P)
         del scores  # free them before the next pass
-
-
-def _next_times(model: CaseRanker, chosen: Chosen, at: datetime | None) -> Tensor | None:
-    """Local seconds of the check-in to predict, for a model that reads them."""
-    if not model.scorer.reads_target_time:
-        if at is not None:
-            raise ConfigError(f"{model.label}: this model does not read the time of the next check-in; leave out --at")
-        return None
-    if at is None:
-        raise ConfigError(f"{model.label}: this model reads the time of the next check-in; give it with --at")
-    row_N, checkins = torch.from_numpy(chosen.row_N), model.checkins
-    local_N = checkins.local_seconds_T[row_N]
-    last_N = local_N if at.tzinfo is None else checkins.seconds_T[row_N]
-    next_second = whole_seconds(at)
-    for row in row_N[last_N > next_second][:1]:
-        user = model.dataset.users[c.USER_ID].iloc[int(checkins.user_T[row])]
-        raise ConfigError(f"--at {at} is before the last check-in of user {user!r}: choose a later time")
-    return next_second + local_N - last_N
 
 
 def _frame(
@@ -212,6 +260,7 @@ def _frame(
         c.USER_ID: dataset.users[c.USER_ID].iloc[user_C].reset_index(drop=True),
         "as_of": dataset.checkins[c.TIME].iloc[row_C].reset_index(drop=True),
         "as_of_local": model.checkins.local_seconds_T[row_C].numpy().astype("datetime64[s]"),
+        **_time_given(histories, case_C),
         c.RANK: at_BK[:, 1].numpy() + 1,
         **{name: places[name] for name in _PLACE},
         "km": distance_km(latitude[source_C], longitude[source_C], latitude[poi_C], longitude[poi_C]),
@@ -221,6 +270,12 @@ def _frame(
         "probability": probability_C,
     }
     return pd.DataFrame(columns | (_contributions(model, histories, poi_BK, listed_BK) if why else {}))
+
+
+def _time_given(histories: Histories, case_C: Tensor) -> dict[str, np.ndarray]:
+    if not isinstance(histories, TimedHistories):
+        return {}
+    return {"at_local": histories.next_local_seconds_B[case_C].numpy().astype("datetime64[s]")}
 
 
 def _visits(histories: Histories, case_C: Tensor, poi_C: Tensor, num_pois: int) -> Tensor:

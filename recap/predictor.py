@@ -166,14 +166,21 @@ class CaseRanker:
             known = History.until(self.checkins, moment.row)
         if not self.scorer.reads_target_time:
             return known
-        if moment.next_place(self.dataset) is None:
-            raise CaseError(f"{self.label} reads the time of the next check-in, which is not known yet")
-        return TimedHistory(**vars(known), next_local_seconds=int(self.checkins.local_seconds_T[moment.row + 1]))
+        next_seconds = moment.at
+        if next_seconds is None:
+            if moment.next_place(self.dataset) is None:
+                raise CaseError(f"{self.label} reads the time of the next check-in, which is not known yet: give it")
+            next_seconds = int(self.checkins.local_seconds_T[moment.row + 1])
+        if next_seconds < known.local_seconds_H[-1]:
+            raise CaseError("the time given is before the last check-in: choose a later time, or move the check-in")
+        return TimedHistory(**vars(known), next_local_seconds=next_seconds)
 
     def histories_at(self, moment: Moment, size: int = 1) -> Histories:
         """What is known at a moment, as a batch of equal histories; raises as `history`."""
         history = self.history(moment)
-        return pack_histories([history] * size) if moment.is_changed else self.histories([moment.row] * size)
+        if moment.is_changed or moment.at is not None:
+            return pack_histories([history] * size)
+        return self.histories([moment.row] * size)
 
     @cached_property
     def for_new_user(self) -> "CaseRanker":

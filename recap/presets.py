@@ -2,37 +2,15 @@
 
 from typing import Any, Final
 
-from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
 from recap.model.config import ModelConfig, PriorConfig
+from recap.published.config import TIME_GIVEN
 from recap.published.configs import PUBLISHED, RECAP, model_title, published_config, published_label
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
-_DATA: Final = {
-    "default": DataConfig(),
-    "every_place": DataConfig(min_poi_checkins=1, min_user_checkins=1),
-    "nyc_paper": DataConfig(
-        merge_seconds=60,
-        merge_by="clock",
-        trajectory_gap_hours=48,
-        split_by="trajectory_end",
-        removal_order="unseen_first",
-    ),
-}
-"""``every_place`` keeps every user and place: for your own table, because a curve needs no minimum of check-ins.
-``nyc_paper`` comes near the cases of the paper's NYC tables (961, not 958): trajectories by gaps of 48 h, split by
-their end, same-minute check-ins merged."""
-DATA_PRESETS: Final = tuple(_DATA)
 DEFAULT_PRESET: Final = "recap"
 _TITLES: Final = {"recap": "RECAP", "paper": "RECAP (paper)", "feature_curves": "Feature curves"}
 RECAP_PRESETS: Final = tuple(_TITLES)
-
-
-def data_preset(name: str) -> DataConfig:
-    """The data protocol by name; the paper's datasets all have ``default``. Raises ConfigError: unknown name."""
-    if name not in _DATA:
-        raise ConfigError(f"unknown data preset {name!r}; choose one of {', '.join(DATA_PRESETS)}")
-    return _DATA[name]
 
 
 def paper() -> TrainConfig:
@@ -56,6 +34,7 @@ def recap() -> TrainConfig:
         batch_size=256,
         latest_share=0.4,
         validate_every=4,
+        given_time=True,
         model=ModelConfig(
             poi_dim=32,
             category_dim=16,
@@ -126,6 +105,15 @@ def preset_title(name: str) -> str:
     ('RECAP (paper)', 'LoTNext')
     """
     return _TITLES.get(name) or model_title(name)
+
+
+def with_time_given(label: str) -> str:
+    """The label of the same model, asked where at a given time.
+
+    >>> with_time_given("RECAP")
+    'RECAP, time given'
+    """
+    return f"{label}, {TIME_GIVEN}"
 
 
 def checkpoint_label(model: str, train: Any) -> str:

@@ -14,10 +14,11 @@ from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, RecapError
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.model.pretrained_curves import MAKE_AGAIN, PretrainedCurves
 from recap.model.recap import Recap
-from recap.presets import feature_curves
+from recap.presets import feature_curves, with_time_given
 from recap.probabilities import UNFITTED, Temperature
+from recap.scores import TargetTime
 from recap.storage.atomic import replace_json
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_subfolder
@@ -29,25 +30,48 @@ class PretrainedCheckpoint(Checkpoint):
     """The package's curves for one dataset; ``folder`` is its name alone.
 
     Attributes:
+        is_given_time: asked where at a given time.
         keep: whether the fitted numbers are written to the user's cache; they are read in any case.
     """
 
-    curves: PretrainedCurves
+    curves: PretrainedCurves = field(kw_only=True)
+    dataset: Dataset = field(kw_only=True)
     keep: bool = True
     _fitted: list[Adaptation] = field(default_factory=list, init=False, repr=False)
 
     @classmethod
-    def of(cls, dataset: Dataset, curves: PretrainedCurves | None = None, *, keep: bool = True) -> Self:
+    def of(
+        cls,
+        dataset: Dataset,
+        curves: PretrainedCurves | None = None,
+        *,
+        keep: bool = True,
+        given_time: bool = False,
+    ) -> Self:
         """The checkpoint for a dataset; raises CheckpointError if the package's file does not fit this version."""
         curves = curves or PretrainedCurves.packaged()
-        config = feature_curves().override(["preset=pretrained", "epochs=1", "model.prior.start=pretrained"])
+        changes = ["preset=pretrained", "epochs=1", "model.prior.start=pretrained", "given_time=false"]
+        config = feature_curves().override([*changes, f"model.prior.given_time={str(given_time).lower()}"])
         epoch = EpochResult(epoch=1, stage=Stage(), val={})
         manifest = CheckpointManifest.of(dataset, config, epoch, epoch).model_copy(update={"model": PRETRAINED})
-        return cls(Path(PRETRAINED), manifest, curves.key(dataset.hash), curves, keep)
+        key = curves.key(dataset.hash, given_time=given_time)
+        return cls(Path(PRETRAINED), manifest, key, is_given_time=given_time, curves=curves, keep=keep, dataset=dataset)
 
     @property
     def label(self) -> str:
-        return PRETRAINED_SUBJECT
+        return with_time_given(PRETRAINED_SUBJECT) if self.is_given_time else PRETRAINED_SUBJECT
+
+    @property
+    def target_time(self) -> TargetTime:
+        if self.is_given_time:
+            return "must"
+        return "can" if self.curves.given_time else "cannot"
+
+    @property
+    def given_time(self) -> "PretrainedCheckpoint":
+        if self.target_time == "cannot":
+            raise CheckpointError(f"these pretrained curves cannot read the time of the next check-in; {MAKE_AGAIN}")
+        return self.of(self.dataset, self.curves, keep=self.keep, given_time=True)
 
     @property
     def learned_on(self) -> str:

@@ -134,6 +134,9 @@ class TrainConfig(Config):
         "cases",
         description="cases: pairs inside a trajectory, as in the paper; every_next: each next check-in, after any gap.",
     )
+    given_time: bool = Field(
+        False, description="Also learn curves that read the time of the next check-in: where at a given time."
+    )
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="Label smoothing of the main loss.")
     sampled_softmax: SampledSoftmax | None = Field(
         None, description="Score a sample of places in each step, for catalogues too large for all; none scores all."
@@ -185,6 +188,8 @@ class TrainConfig(Config):
                 f"core_scope=nowhere needs curriculum.prior_epoch=1, got {self.curriculum.prior_epoch}: before "
                 "the prior acts, nothing has a score to learn from"
             )
+        if self.given_time and not self.model.has_curves:
+            raise ValueError("given_time=true needs a prior of curves: add model.prior.kind=curves")
         if late:
             raise ValueError(
                 f"{', '.join(late)} never become active within {self.epochs} epochs: train longer, move the "
@@ -195,7 +200,7 @@ class TrainConfig(Config):
     @property
     def options(self) -> dict[str, bool]:
         """See `PublishedConfig.options`."""
-        return {"target_time": self.model.use_future_time}
+        return {"target_time": self.model.reads_target_time}
 
     def override(self, assignments: list[str]) -> Self:
         """`Config.override`; also refuses ``model.num_hops`` without a graph token."""
@@ -244,3 +249,4 @@ class TrainingSummary(TypedDict, total=False):
     test: "MetricsByGroup"
     test_drawn_from: int
     baselines: "dict[str, MetricsByGroup]"
+    given_time: "dict[str, MetricsByGroup]"

@@ -86,7 +86,7 @@ def match_dataset(folder: Path, trained_on: TrainedOn, dataset: Dataset) -> Matc
         hashes = read_validated(folder / USERS)[_USER_HASH].to_pandas() if (folder / USERS).is_file() else None
         poi_P, coordinates_Q2 = _match_places(known, dataset.pois)
         same = int((poi_P >= 0).sum())
-        if 2 * same < dataset.num_pois:
+        if 2 * same < dataset.num_pois and dataset.extends != trained_on.hash:
             raise VocabularyError(
                 f"{line}: it knows {same:,} of the {dataset.num_pois:,} places here (same id, within 1 km) and "
                 "needs at least half; train on this dataset"

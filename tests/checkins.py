@@ -24,7 +24,7 @@ FOURSQUARE_LINE = "{user}\t{poi}\tcat-{poi}\tCafé {poi}\t{latitude}\t{longitude
 
 def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, CleaningReport]:
     """The raw rows that `clean_rows` leaves, with their splits and trajectories, and the report."""
-    left, report = clean_rows(number_rows(raw)[0], config)
+    left, _, report = clean_rows(number_rows(raw)[0], config)
     frame = raw.iloc[left.row].assign(**{c.SOURCE_ROW: left.row, c.SPLIT: left.split, c.TRAJECTORY: left.trajectory})
     if left.is_aside.any():
         frame[c.HISTORY_ONLY] = left.is_aside

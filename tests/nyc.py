@@ -9,11 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from recap.data.cleaning import History
+from recap.data.cleaning import History, data_preset
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_checkins
-from recap.presets import data_preset
 
 NYC = Path(os.environ.get("RECAP_NYC") or Path(__file__).parents[2] / "shared" / "data" / "nyc")
 NYC_FILE = NYC / "dataset_TSMC2014_NYC.txt.gz"

@@ -13,7 +13,6 @@ import recap.runs.store.state
 from analysis.experiments import results
 from analysis.records import imported
 from recap.storage.cache_keys import COMPUTED
-from recap.training.loop import STATE_FORMAT
 from tests.release import NEXT_TO_THEM, PACKED, version
 
 ROOT: Final = Path(__file__).parents[1]
@@ -46,8 +45,7 @@ def test_the_table_of_formats_is_true() -> None:
     assert rows == {
         "dataset (`dataset.json`)": str(recap.data.dataset.FORMAT_VERSION),
         "checkpoint (`checkpoint.json`)": str(recap.checkpoint.FORMAT_VERSION),
-        "kept records, fits and tables": str(COMPUTED),
-        "resume state of a training": str(STATE_FORMAT),
+        "kept records, tables and fits": str(COMPUTED),
         "imported predictions": str(imported.FORMAT_VERSION),
         "experiment results": str(results.FORMAT_VERSION),
         "runs (`spec.json`, `state.json`)": str(recap.runs.store.spec.FORMAT_VERSION),

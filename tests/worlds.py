@@ -106,9 +106,8 @@ def small_recap(dataset: Dataset, seed: int = 0, dtype: torch.dtype = torch.floa
     torch.manual_seed(seed)
     model = Recap(small_model_config(**changes), dataset, TransitionGraph.from_dataset(dataset), dtype)
     if model.curves is not None:
-        model.curves.curves.place_knots(
-            model.curves.knot_values(batch_of(dataset, torch.from_numpy(dataset.cases(c.TRAIN))))
-        )
+        known = batch_of(dataset, torch.from_numpy(dataset.cases(c.TRAIN)))
+        model.curves.curves.place_knots(model.curves.knot_values(timed(known)))
     shake(model, seed)
     return model.eval()
 

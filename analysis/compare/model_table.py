@@ -13,6 +13,7 @@ from analysis.records.accuracy import METRIC_LABELS, is_known, metric_values
 from analysis.records.bootstrap import UserBootstrap, interval
 from recap import columns as c
 from recap.evaluation.metrics import METRICS
+from recap.storage.frames import mark_formulas
 
 FORMS: Final = ("markdown", "latex", "csv")
 _SPECIAL: Final = {char: f"\\{char}" for char in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
@@ -53,7 +54,7 @@ def write_table(table: pd.DataFrame, form: str, *, intervals: bool = False) -> s
             | {name.format(row["metric"]): row[at] for row in rows.to_dict("records") for at, name in shown.items()}
             for label, rows in table.groupby("model", sort=False)
         ]
-        return pd.DataFrame(rows).to_csv(index=False)
+        return mark_formulas(pd.DataFrame(rows)).to_csv(index=False)
     marks: tuple[Callable[[str], str], ...] = (
         (lambda text: f"**{text}**", lambda text: f"<u>{text}</u>")
         if form == "markdown"

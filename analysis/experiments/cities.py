@@ -11,17 +11,18 @@ from analysis.experiments.results import ExperimentResult, markdown, number, tab
 from analysis.experiments.spec import ExperimentSpec
 from analysis.experiments.users_figure import users_figure
 from recap import columns as c
+from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.errors import ConfigError
 from recap.model.pretrained_curves import PretrainedCurves
-from recap.presets import data_preset
 from recap.storage.atomic import replace_text
 from recap.training.pretraining import pretrain
 
 USER_NUMBERS: Final = (10, 30, 100, 300, 1000)
 _FEW_USERS: Final = ("zero", "pretrained", "started")
 """Arms that are measured with few users."""
+_EVERYWHERE: Final = ("visit_count_at_time", "pretrained", "pretrained_at_time", "recap", "recap_at_time")
 _NEXT, _STEP = "every_next.all.mrr", "every_step.all.mrr"
 
 
@@ -72,6 +73,29 @@ def run_cities(
     replace_text(out / "cities.md", cities_markdown(done))
     lines = {label: [_mean(done, arm, users) for users in _sizes(done)] for arm, label in _arms(done.users[0][1])}
     replace_text(out / "users.svg", users_figure(_sizes(done), lines, "MRR of next check-ins by number of users"))
+    return done
+
+
+def run_given_time(
+    spec: ExperimentSpec,
+    datasets: Sequence[Dataset],
+    packaged: PretrainedCurves,
+    out: Path,
+    run: Callable[..., ExperimentResult],
+    log: Callable[[str], None],
+) -> Measured:
+    """Measure what knowing the time is worth: every arm on the first dataset, on the others those of `_EVERYWHERE`;
+    ``pretrained`` without the dataset. Arguments as in `run_cities`.
+    """
+    done = Measured([], [])
+    for dataset in datasets:
+        arms = spec.arms if dataset is datasets[0] else tuple(arm for arm in spec.arms if arm.name in _EVERYWHERE)
+        compare = tuple(pair for pair in spec.compare if {*pair} <= {arm.name for arm in arms})
+        named = spec.model_copy(update={"name": f"{spec.name}-{dataset.hash[:12]}", "arms": arms, "compare": compare})
+        curves = _curves_without(dataset, datasets, packaged, out, log)
+        done.cities.append(run(named, dataset, pretrained=curves))
+        if not done.is_finished:
+            break
     return done
 
 

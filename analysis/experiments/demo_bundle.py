@@ -21,9 +21,10 @@ from analysis.records.kept_seeds import seed_key
 from analysis.records.table_cache import SHIPPED
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
+from recap.baselines import AT_TIME, COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
 from recap.data.card import dataset_card
+from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city
@@ -32,7 +33,7 @@ from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
-from recap.presets import data_preset, train_preset
+from recap.presets import train_preset
 from recap.storage.atomic import replace_text
 from recap.training.baselines import build_baseline
 from recap.training.run import train
@@ -127,9 +128,10 @@ def ship_seeds(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: in
         trained: the model; its replicates are trained next to it.
     """
     train_replicates(trained, dataset, seeds, torch.device("cpu"), log)
-    for seed, table in measure_replicates(trained, dataset).items():
-        key = seed_key(dataset.hash, trained.hash, seed)
-        write_records(table, key.shipped_in(bundle), key.metadata)
+    for asked in (trained, trained.given_time) if trained.target_time == "can" else (trained,):
+        for seed, table in measure_replicates(asked, dataset).items():
+            key = seed_key(dataset.hash, asked.hash, seed)
+            write_records(table, key.shipped_in(bundle), key.metadata)
 
 
 def ship_tables(bundle: Path) -> None:
@@ -137,7 +139,8 @@ def ship_tables(bundle: Path) -> None:
     shutil.rmtree(bundle / SHIPPED, ignore_errors=True)
     opened = Workspace.open(bundle / "dataset")
     trained = [opened.with_model(bundle / name) for name in ("checkpoint", "paper")]
-    counted = [opened.with_model(name) for name in (*COUNTING_BASELINES, FEATURE_CURVES)]
+    trained.append(opened.with_model(bundle / "checkpoint", given_time=True))
+    counted = [opened.with_model(name) for name in (*COUNTING_BASELINES, FEATURE_CURVES, AT_TIME)]
     for model in (*trained, *counted):
         key = records_key(opened.dataset.hash, model.key)
         write_records(model.score(), key.shipped_in(bundle), key.metadata)
@@ -203,8 +206,9 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: _Log) -> Abl
         for name in COUNTING_BASELINES
     }
     variants: dict[str, dict[str, Any]] = {}
-    for name, changes in _ABLATIONS.items():
-        checkpoint = _trained(dataset, train_preset("recap").override(changes), work / _folder_name(name), log)
+    for name, changes in ABLATIONS.items():
+        config = train_preset("recap").override([*changes, "given_time=false"])
+        checkpoint = _trained(dataset, config, work / _folder_name(name), log)
         log(f"Comparing {name}")
         variants[name] = {
             "changes": changes,

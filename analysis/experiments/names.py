@@ -5,4 +5,6 @@ from typing import Final
 
 EXPERIMENTS: Final = tuple(sorted(path.stem for path in (Path(__file__).parent / "specs").glob("*.toml")))
 CITIES: Final = "cities"
-"""The experiment that takes several datasets."""
+GIVEN_TIME: Final = "given-time"
+SEVERAL: Final = (CITIES, GIVEN_TIME)
+"""Experiments that take several datasets."""

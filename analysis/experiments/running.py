@@ -95,7 +95,8 @@ def run_experiment(
         elif arm.baseline is not None:
             started = time.process_time()
             if arm.baseline == PRETRAINED:
-                scorer: Scorer = PretrainedCheckpoint.of(dataset, pretrained, keep=False).scorer(dataset, graph)
+                found = PretrainedCheckpoint.of(dataset, pretrained, keep=False, given_time=arm.given_time)
+                scorer: Scorer = found.scorer(dataset, graph)
             else:
                 scorer = build_baseline(arm.baseline, dataset, graph)
             cost = {"processor_seconds": time.process_time() - started}
@@ -162,13 +163,15 @@ def _measure_training(
 ) -> _Measured:
     working = checkpoint.folder / TRAINING_FOLDER
     config = checkpoint.manifest.train
-    measured, ranked = (working / f"{protocol}.{kind}" for kind in ("json", "parquet"))
+    name = protocol + "-given-time" * arm.given_time
+    measured, ranked = (working / f"{name}.{kind}" for kind in ("json", "parquet"))
+    asked = checkpoint.given_time if arm.given_time else checkpoint
     if measured.is_file() and ranked.is_file():
         values = ArmResult.model_validate_json(measured.read_text()).values
         records = read_records(ranked)[0]
     else:
-        values, records = measure(checkpoint.scorer(dataset, graph), dataset, graph, protocol)
-        values |= {"cost": _cost(checkpoint), "val": checkpoint.manifest.best.val}
+        values, records = measure(asked.scorer(dataset, graph), dataset, graph, protocol)
+        values |= {"cost": _cost(checkpoint), "val": asked.manifest.best.val}
         if isinstance(config, TrainConfig) and config.model.has_token:
             values["reach"] = reach(dataset, graph, config.model.num_hops)
         write_records(records, ranked, {"dataset_hash": dataset.hash, "model": checkpoint.folder.name})

@@ -16,7 +16,14 @@ from recap.training_config import AnyTraining
 SPECS: Final = data_path("analysis.experiments", "specs")
 
 Baseline = Literal[
-    "popularity", "markov", "visit_count", "count_plus_markov", "nearest", "feature_curves", "pretrained"
+    "popularity",
+    "markov",
+    "visit_count",
+    "count_plus_markov",
+    "nearest",
+    "feature_curves",
+    "pretrained",
+    "visit_count_at_time",
 ]
 Metric = Literal["hr1", "hr20", "ndcg20", "mrr"]
 
@@ -45,6 +52,7 @@ class Arm(Config):
     changes: tuple[str, ...] = Field((), description="dotted.field=value assignments on top of the preset.")
     baseline: Baseline | None = Field(None, description="A baseline instead of a training.")
     imported: str | None = Field(None, description="Imported predictions by name or key instead of a training.")
+    given_time: bool = Field(False, description="Ask RECAP where at the time of the next check-in.")
     seeds: int | None = Field(None, ge=1, description="So many of the experiment's seeds; all where not given.")
     paper: dict[Metric, float] = Field(default_factory=dict, description="The paper's numbers over all its cases.")
 

@@ -18,7 +18,7 @@ from recap.checkpoint import WEIGHTS, Checkpoint
 from recap.config import Config
 from recap.device import one_thread
 from recap.errors import CaseError
-from recap.features.catalogue import FEATURES, PAST, Feature, Scale
+from recap.features.catalogue import PAST, Feature, FeatureSet, Scale, feature_set
 from recap.features.values import FeatureValues
 from recap.history import Histories, RevisitCandidates, find_revisit_candidates
 from recap.model.curves import KNOTS, STEPS
@@ -107,10 +107,11 @@ def describe_learned(predictor: Predictor) -> Learned:
 
 @one_thread()
 def learned_curves(predictor: Predictor) -> list[Curve]:
-    """Every curve of a model in the order of `FEATURES`, or those of the paper's prior; CaseError without either."""
+    """Every curve of a model in its order, or those of the paper's prior; CaseError without either."""
     model = predictor.model
     if model.curves is not None:
-        return _curves(model.curves.curves.knot_FK1, model.curves.curves.levels, _candidate_values(predictor))
+        own = model.curves.curves
+        return _curves(own.of, own.knot_FK1, own.levels, _candidate_values(predictor, own.of))
     if model.prior is not None:
         return _prior_curves(model.prior, [_prior_values(found) for found in _candidates(predictor)])
     raise CaseError(f"{predictor.checkpoint.folder.name} has no revisit prior")
@@ -118,15 +119,19 @@ def learned_curves(predictor: Predictor) -> list[Curve]:
 
 def replicate_curves(checkpoint: Checkpoint) -> list[list[Curve]]:
     """The same curves in the kept seed replicates, without densities; none for the paper's prior."""
-    shipped = sorted(replicates_folder(checkpoint.folder).glob(REPLICATE_CURVES))
-    weights = [checkpoint.with_named_curves(load_tensors(path)[0]) for path in shipped]
+    weights = []
+    if not checkpoint.is_given_time:
+        shipped = sorted(replicates_folder(checkpoint.folder).glob(REPLICATE_CURVES))
+        weights = [checkpoint.with_named_curves(load_tensors(path)[0]) for path in shipped]
     for folder in replicate_folders(checkpoint.folder):
         replicate = Checkpoint.load(folder)
         if replicate.manifest.dataset_hash == checkpoint.manifest.dataset_hash and replicate.manifest.features:
-            weights.append(replicate.with_named_curves(load_tensors(folder / WEIGHTS)[0]))
-    nothing = [np.zeros(0)] * len(FEATURES)
+            asked = replicate.given_time if checkpoint.is_given_time else replicate
+            weights.append(asked.with_named_curves(load_tensors(folder / asked.curves_file)[0]))
+    of = feature_set(given_time=checkpoint.is_given_time)
+    nothing = [np.zeros(0)] * len(of)
     levels = (torch.nn.functional.pad(tensors[STEPS].cumsum(1), (1, 0)) for tensors in weights)
-    return [_curves(tensors[KNOTS], level_FK1, nothing) for tensors, level_FK1 in zip(weights, levels, strict=True)]
+    return [_curves(of, tensors[KNOTS], level_FK1, nothing) for tensors, level_FK1 in zip(weights, levels, strict=True)]
 
 
 def ship_replicate_curves(checkpoint: Checkpoint, target: Path) -> None:
@@ -153,7 +158,7 @@ def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[fl
     value_FI, applies_FI = features.at(torch.tensor(pois, dtype=torch.int64))
     return {
         feature.name: [value if applies else None for value, applies in zip(*rows, strict=True)]
-        for feature, *rows in zip(FEATURES, value_FI.tolist(), applies_FI.tolist(), strict=True)
+        for feature, *rows in zip(features.of.features, value_FI.tolist(), applies_FI.tolist(), strict=True)
     }
 
 
@@ -184,9 +189,9 @@ def learned_numbers(predictor: Predictor) -> dict[str, float]:
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
-def _curves(knot_FK1: torch.Tensor, level_FK1: torch.Tensor, values: list[np.ndarray]) -> list[Curve]:
+def _curves(of: FeatureSet, knot_FK1: torch.Tensor, level_FK1: torch.Tensor, values: list[np.ndarray]) -> list[Curve]:
     found = []
-    rows = zip(FEATURES, knot_FK1.double().tolist(), level_FK1.double().tolist(), values, strict=True)
+    rows = zip(of.features, knot_FK1.double().tolist(), level_FK1.double().tolist(), values, strict=True)
     for feature, knot_K, level_K, value_N in rows:
         knots = [knot for knot in knot_K if knot != float("inf")]
         found.append(Curve.of(feature, knots, level_K[: len(knots)], value_N))
@@ -235,9 +240,9 @@ def _sampled(predictor: Predictor) -> list[Histories]:
     return [predictor.histories(some.tolist()) for some in pieces]
 
 
-def _candidate_values(predictor: Predictor) -> list[np.ndarray]:
+def _candidate_values(predictor: Predictor, of: FeatureSet) -> list[np.ndarray]:
     """Values of every feature over sampled candidates, without zeros of sparse features."""
-    pieces: list[list[np.ndarray]] = [[np.zeros(0)] for _ in FEATURES]
+    pieces: list[list[np.ndarray]] = [[np.zeros(0)] for _ in of.features]
     for histories in _sampled(predictor):
         features = predictor.curve_values(histories).features
         packed = [value_C[value_C != 0] for pairs in features.sparse for value_C in pairs.value_FC]

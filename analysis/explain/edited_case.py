@@ -86,6 +86,12 @@ class EditedCase:
     def source(self) -> int:
         return self.variant.history.source
 
+    @property
+    def now_local_seconds(self) -> int:
+        """Local seconds of the time given, or else of the last check-in."""
+        history = self.variant.history
+        return history.next_local_seconds if isinstance(history, TimedHistory) else int(history.local_seconds_H[-1])
+
     @cached_property
     def next_place(self) -> int | None:
         """The true next place, hidden or not; None if it is not known yet."""

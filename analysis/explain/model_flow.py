@@ -142,8 +142,7 @@ class _Facts:
         self._case, self._pois, self._numbers = edited_case, pois, numbers
         self._model = edited_case.predictor.model
         self._visits = [edited_case.past_visits(poi) for poi in pois]
-        history = edited_case.variant.history
-        self._moment = words.moment(int(history.local_seconds_H[-1]))
+        self._moment = words.moment(edited_case.now_local_seconds)
 
     def of(self, name: str) -> tuple[tuple[str, str], tuple[str, str]]:
         pair = [self._reads(name, at) for at in range(2)]
@@ -182,7 +181,7 @@ class _Facts:
             return words.prior_reader(name, self._numbers)
         if name == CORRECTION:
             return words.gate_reader(self._case.gates.get(self._pois[at]))
-        return words.reader(name, sum(feature.group == name for feature in FEATURES))
+        return words.reader(name, sum(term.group == name for term in self._model.terms))
 
     def _transitions(self, at: int) -> str:
         source, poi = self._case.source, self._pois[at]
@@ -194,9 +193,9 @@ class _Facts:
     def _place(self, at: int) -> str:
         values = values_at(self._case, [self._pois[at]])
         amounts = {
-            feature.name.rsplit("_", 1)[0]: feature.in_unit(value)
-            for feature in FEATURES
-            if feature.group == PLACES and (value := values[feature.name][0]) is not None
+            name.rsplit("_", 1)[0]: FEATURES[name].in_unit(value)
+            for name, (value,) in values.items()
+            if FEATURES[name].group == PLACES and value is not None
         }
         return words.place_read(round(amounts["popularity"]), amounts["distance"])
 

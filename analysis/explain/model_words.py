@@ -350,6 +350,21 @@ _CURVE_LABELS: Final = {
     "category_at_hour": "Category now, new places",
     "new_lately": "New places lately",
     "similar_users": "Similar users, new places",
+    "visits_50_checkins_by_pause": "Recent visits × pause",
+    "visits_first_of_day_by_pause": "Visits that start a day × pause",
+    "visits_near_time": "Visits near this time",
+    "visits_around_time": "Visits around this time",
+    "visits_near_time_on_such_days": "Near this time, same kind of day",
+    "visits_around_time_on_weekday": "Around this time, same weekday",
+    "visits_near_time_on_weekday": "Near this time, same weekday",
+    "visits_near_time_200_days": "Near this time, same kind of day, over months",
+    "visits_after_similar_pause": "Visits after a similar pause",
+    "own_transitions_at_time": "Own transitions, around this time",
+    "own_transitions_after_similar_pause": "Own transitions, similar pause",
+    "own_transitions_by_pause": "Transitions × pause",
+    "distance_known_by_pause": "Distance × pause, known places",
+    "category_at_time_known": "Category at this time, known places",
+    "category_at_time": "Category at this time, new places",
     "count": "Visits before",
     "recency": "Last visit",
     "window": "Recent window",
@@ -358,11 +373,11 @@ _CURVE_LABELS: Final = {
     for name, label in (("popularity", "Popularity"), ("distance", "Distance in km"), ("category", "Category"))
     for kind in ("known", "new")
 }
-RATIOS: Final = {"overdue": 1, "early": -1, "category_from_here": 1, "category_at_hour": 1}
+_LOG_RATIOS: Final = ("category_from_here", "category_at_hour", "category_at_time")
+RATIOS: Final = {"overdue": 1, "early": -1, **dict.fromkeys(_LOG_RATIOS, 1)}
 """Features that are the log of a ratio, with its sign."""
 _UNITS: Final = {
-    "category_from_here": "times as often as usual",
-    "category_at_hour": "times as often as usual",
+    **dict.fromkeys((*_LOG_RATIOS, "category_at_time_known"), "times as often as usual"),
     "new_lately": f"% of the last {LATELY} check-ins",
     "similar_users": "(total similarity of its users × 20)",
     "two_hop_paths": "total path weight",

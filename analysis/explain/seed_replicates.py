@@ -14,10 +14,9 @@ from analysis.records.causes import pieces_of
 from analysis.records.kept_seeds import replicate_folders, replicates_folder, seed_key, seed_tables
 from analysis.records.table_cache import table_in_pieces
 from recap import columns as c
-from recap.checkpoint import Checkpoint
+from recap.checkpoint import Checkpoint, features_read
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
-from recap.features.catalogue import describe_features
 from recap.model.pretrained_curves import PretrainedCurves
 from recap.predictor import Predictor
 from recap.storage.artifacts import SUMS
@@ -32,7 +31,7 @@ def train_replicates(
     ConfigError: fewer than two seeds, another dataset than the checkpoint's own, or curves of another version.
     """
     own = checkpoint.manifest
-    reads_others = own.features not in (None, describe_features())
+    reads_others = own.features != features_read(own.train)
     if reads_others or own.started_from not in (None, PretrainedCurves.packaged().hash):
         raise ConfigError(f"{checkpoint.folder} has the curves of another version; train it again to compare seeds")
     if dataset.hash != own.dataset_hash:
@@ -54,15 +53,16 @@ def measure_replicates(
 
     ConfigError: a replicate differs from the checkpoint in more than its seed.
     """
-    rows = len(dataset.cases(c.TEST))
+    rows, own = len(dataset.cases(c.TEST)), Checkpoint.load(checkpoint.folder).manifest
     for folder in replicate_folders(checkpoint.folder):
         replicate = Checkpoint.load(folder)
-        own, other = checkpoint.manifest, replicate.manifest
+        other = replicate.manifest
         differ = any(
             getattr(other, name) != getattr(own, name) for name in ("dataset_hash", "features", "started_from")
         )
         if differ or other.train.override([f"seed={own.train.seed}"]) != own.train:
             raise ConfigError(f"{folder} differs in more than its seed; move it elsewhere")
         key = seed_key(dataset.hash, checkpoint.hash, other.train.seed)
-        table_in_pieces(key, pieces_of(partial(Predictor, replicate, dataset)), rows=rows, progress=progress)
+        asked = replicate.given_time if checkpoint.is_given_time else replicate
+        table_in_pieces(key, pieces_of(partial(Predictor, asked, dataset)), rows=rows, progress=progress)
     return seed_tables(dataset.hash, checkpoint.hash, rows=rows)

@@ -7,9 +7,17 @@ from typing import Final
 
 from analysis.records.table_cache import TableKey
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES, PRETRAINED, PRETRAINED_LABEL, PRETRAINED_SUBJECT
+from recap.baselines import (
+    AT_TIME,
+    COUNTING_BASELINES,
+    FEATURE_CURVES,
+    PRETRAINED,
+    PRETRAINED_LABEL,
+    PRETRAINED_SUBJECT,
+)
 from recap.data.cases import Protocol
 from recap.printable import one_line
+from recap.published.config import TIME_GIVEN
 
 _SPLIT: Final = "test"
 PROTOCOL: Final[Protocol] = "every_step"
@@ -24,6 +32,7 @@ MODEL_LABELS: Final = {
     "markov": "Markov",
     "popularity": "Popularity",
     "nearest": "Nearest",
+    AT_TIME: "Visit count, time given",
 }
 
 
@@ -32,7 +41,11 @@ def label_as_subject(label: str) -> str:
 
     >>> label_as_subject("LoTNext, trained here"), label_as_subject(PRETRAINED_LABEL)
     ('LoTNext', 'Pretrained RECAP')
+    >>> label_as_subject("RECAP, time given")
+    'RECAP with the time given'
     """
+    if label.endswith(f", {TIME_GIVEN}"):
+        return f"{label_as_subject(label.removesuffix(f', {TIME_GIVEN}'))} with the time given"
     return PRETRAINED_SUBJECT if label == PRETRAINED_LABEL else label.partition(",")[0]
 
 

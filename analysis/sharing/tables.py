@@ -15,6 +15,7 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.printable import one_line
 from recap.privacy import Generalisation
+from recap.storage.frames import mark_formulas
 
 PRIVACY: Final = "privacy"
 """The column that says what kind of table this is; tables without people or places have none."""
@@ -64,11 +65,8 @@ def to_csv(table: pd.DataFrame) -> bytes:
 
     Text that would run as a formula gets an apostrophe in front; control characters are shown.
     """
-    safe = table.copy()
-    for name in safe.columns:
-        if not pd.api.types.is_numeric_dtype(safe[name]) and not pd.api.types.is_datetime64_any_dtype(safe[name]):
-            safe[name] = safe[name].map(lambda cell: _harmless(cell) if isinstance(cell, str) else cell)
-    return safe.to_csv(index=False).encode("utf-8")
+    shown = table.map(lambda cell: one_line(cell) if isinstance(cell, str) else cell)
+    return mark_formulas(shown).to_csv(index=False).encode("utf-8")
 
 
 def _share_column(
@@ -112,8 +110,3 @@ def _item_label(kind: str, label: str, poi: Any, masked: MaskedPlaces) -> str:
 
 def _is_time(column: pd.Series) -> bool:
     return bool(pd.api.types.is_datetime64_any_dtype(column))
-
-
-def _harmless(cell: str) -> str:
-    text = one_line(cell)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.errors import CaseError
 from recap.evaluation.ranks import top_pois
-from recap.prediction import Chosen, choose, expected_visits, passes, predict
+from recap.moments import NextTime
+from recap.prediction import SEEN_DAYS, Chosen, choose, expected_visits, passes, predict
 from recap.predictor import CaseRanker
 from recap.scores import Scores
 
@@ -55,19 +55,19 @@ class Everyone:
         return float(best[EXPECTED_COUNTED].sum()), int(best[COUNTED].sum())
 
 
-def predict_everyone(opened: Workspace, as_of: date | None = None) -> Everyone:
+def predict_everyone(opened: Workspace, as_of: date | None = None, at: NextTime | None = None) -> Everyone:
     """Predict from every user's last check-in.
 
     Args:
         as_of: leave out check-ins after this local day.
+        at: ask where they are then, of a model that reads the time; users not seen for long are left out.
 
     Raises:
-        CaseError: nobody has a check-in that early, or the model reads the time of the next check-in.
+        CaseError: nobody has a check-in that early.
+        ConfigError: the model does not read the time, or must and gets none.
         ScoreError: the model returned NaN.
     """
-    model, chosen = _chosen(opened, as_of)
-    if model.scorer.reads_target_time:
-        raise CaseError(f"{model.label} reads the time of the next check-in, which is not known yet")
+    model, chosen = _chosen(opened, as_of, at)
     best: list[Tensor] = []
     probability: list[Tensor] = []
 
@@ -96,9 +96,11 @@ def predict_everyone(opened: Workspace, as_of: date | None = None) -> Everyone:
     return Everyone(pd.DataFrame(users), places, chosen.notes)
 
 
-def everyone_as_recorded(opened: Workspace, as_of: date | None = None) -> Iterator[pd.DataFrame]:
+def everyone_as_recorded(
+    opened: Workspace, as_of: date | None = None, at: NextTime | None = None
+) -> Iterator[pd.DataFrame]:
     """The rows of `recap predict`, one for each user and listed place."""
-    return predict(*_chosen(opened, as_of))
+    return predict(*_chosen(opened, as_of, at))
 
 
 def last_day(opened: Workspace) -> date:
@@ -106,9 +108,10 @@ def last_day(opened: Workspace) -> date:
     return cast(date, opened.dataset.local_time.max().date())
 
 
-def _chosen(opened: Workspace, as_of: date | None) -> tuple[CaseRanker, Chosen]:
+def _chosen(opened: Workspace, as_of: date | None, at: NextTime | None) -> tuple[CaseRanker, Chosen]:
     model = opened.any_ranker
-    return model, choose(model, as_of=None if as_of is None else datetime.combine(as_of, time(23, 59, 59)))
+    moment = None if as_of is None else datetime.combine(as_of, time(23, 59, 59))
+    return model, choose(model, None, moment, at, seen_days=None if at is None else SEEN_DAYS)
 
 
 def _named(opened: Workspace, model: CaseRanker, chosen: Chosen, visits: pd.DataFrame) -> pd.DataFrame:

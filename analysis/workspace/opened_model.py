@@ -16,9 +16,10 @@ from analysis.workspace.opened_dataset import OpenedDataset
 from recap.baselines import PRETRAINED
 from recap.errors import CheckpointError, ConfigError
 from recap.model.pretrained_curves import PretrainedCurves
-from recap.presets import checkpoint_label
+from recap.presets import checkpoint_label, with_time_given
 from recap.published.configs import RECAP
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS
+from recap.storage.cache_keys import given_time_key
 from recap.storage.json_text import read_json
 
 if TYPE_CHECKING:
@@ -36,30 +37,39 @@ class OpenedModel(OpenedDataset):
 
     Attributes:
         model: a checkpoint's folder, the name of a baseline or `pretrained`, imported predictions, or None.
+        given_time: whether the model is asked where at a given time.
     """
 
     model: Path | str | ImportedPredictions | None = None
+    given_time: bool = False
 
     @cached_property
     def key(self) -> str:
         """Key of its records: a checkpoint's hash, a name, or that of an import; raises ConfigError without a model."""
         if isinstance(self.model, Path):
             sums = self.model / SUMS
-            return hashlib.sha256(sums.read_bytes()).hexdigest() if sums.is_file() else self._verified.hash
+            if not sums.is_file():
+                return self._verified.hash
+            own = hashlib.sha256(sums.read_bytes()).hexdigest()
+            return given_time_key(own) if self.given_time else own
         if self.model is None:
             raise ConfigError(_NO_MODEL)
         if self.model == PRETRAINED:
-            return PretrainedCurves.packaged().key(self.dataset.hash)
+            return PretrainedCurves.packaged().key(self.dataset.hash, given_time=self.given_time)
         return self.model if isinstance(self.model, str) else self.model.key
 
     @cached_property
     def label(self) -> str:
         """Name of the model: a checkpoint's by its preset, a baseline's, or that of imported predictions."""
         if isinstance(self.model, Path):
-            return checkpoint_label(self._manifest.get("model", RECAP), self._manifest.get("train"))
+            label = checkpoint_label(self._manifest.get("model", RECAP), self._manifest.get("train"))
+            return with_time_given(label) if self.given_time else label
         if self.model is None:
             raise ConfigError(_NO_MODEL)
-        return MODEL_LABELS[self.model] if isinstance(self.model, str) else self.model.name
+        if isinstance(self.model, str):
+            label = MODEL_LABELS[self.model]
+            return with_time_given(label) if self.given_time and self.model == PRETRAINED else label
+        return self.model.name
 
     @property
     def has_parts(self) -> bool:
@@ -84,15 +94,19 @@ class OpenedModel(OpenedDataset):
         Raises CheckpointError where the folder has none or changed since, VocabularyError where it does not open.
         """
         if self.model == PRETRAINED:
-            from recap.pretrained import PretrainedCheckpoint
-
-            return self._once("checkpoint", lambda: PretrainedCheckpoint.of(self.dataset, keep=self.keep))
+            return self._once("checkpoint", self._pretrained)
         if not isinstance(self.model, Path):
             return None
         if self._verified.hash != self.key:
             raise CheckpointError(f"{self.model} changed while it was open; open it again")
         self.match  # noqa: B018 # refuses a checkpoint that does not open
         return self._verified
+
+    def _pretrained(self) -> "Checkpoint":
+        from recap.pretrained import PretrainedCheckpoint
+
+        found = PretrainedCheckpoint.of(self.dataset, keep=self.keep)
+        return found.given_time if self.given_time else found
 
     @property
     def match(self) -> "Match | None":
@@ -105,7 +119,8 @@ class OpenedModel(OpenedDataset):
 
         folder = self.model
         assert isinstance(folder, Path)
-        return self._once("checkpoint", lambda: Checkpoint.load(folder))
+        found = self._once("checkpoint", lambda: Checkpoint.load(folder))
+        return found.given_time if self.given_time else found
 
     @property
     def scorer(self) -> "Scorer":

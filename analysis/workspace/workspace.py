@@ -31,7 +31,7 @@ _CASES_PER_REPORT: Final = 1024
 class Workspace(OpenedModel):
     """A dataset and, if one is named, a model: a checkpoint, a baseline or imported predictions."""
 
-    _baselines: "dict[str, Workspace]" = field(default_factory=dict, init=False)
+    _baselines: "dict[tuple[str, bool], Workspace]" = field(default_factory=dict, init=False)
 
     @classmethod
     def open(
@@ -49,17 +49,18 @@ class Workspace(OpenedModel):
         graph, shown = TransitionGraph.from_dataset(dataset), shows_ids and not dataset.manifest.synthetic
         return cls(dataset, graph, bundle=bundle, keep=keep, shows_ids=shown)
 
-    def with_model(self, model: Path | str) -> "Workspace":
-        """The same dataset with another model; results of the dataset are shared.
+    def with_model(self, model: Path | str, *, given_time: bool = False) -> "Workspace":
+        """The same dataset with another model, or the same model asked where at a given time; results of the dataset
+        are shared.
 
         Names of baselines, `pretrained` and imports win over folders; raises ConfigError, with the options, for others.
         """
         alone = self.without_model
-        if isinstance(model, str) and model in alone._baselines:
-            return alone._baselines[model]
+        if isinstance(model, str) and (model, given_time) in alone._baselines:
+            return alone._baselines[model, given_time]
         found = self._named(model)
-        opened = replace(self, model=found, _without_model=alone)
-        return alone._baselines.setdefault(found, opened) if isinstance(found, str) else opened
+        opened = replace(self, model=found, given_time=given_time, _without_model=alone)
+        return alone._baselines.setdefault((found, given_time), opened) if isinstance(found, str) else opened
 
     def _named(self, model: Path | str) -> Path | str | ImportedPredictions:
         if isinstance(model, Path) or model in (*BASELINES, PRETRAINED):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
+from rich.text import Text
 from typer import Argument, Option
 
 from app.cli.console import SetOption, console, pairs_table, print_next, progress_console, table_of
@@ -28,72 +29,36 @@ def prepare(
     name: Annotated[str, Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
     engine: Annotated[
-        str, Option(help="auto, memory, or duckdb, which sorts foursquare, csv, json and parquet files on disk.")
+        str, Option(help="auto, memory, or disk, where texts of foursquare, csv, json and parquet files stay.")
     ] = "auto",
-    engine_memory: Annotated[
-        float | None, Option(min=0.1, help="Memory for duckdb in GB; a quarter of the free memory by default.")
-    ] = None,
 ) -> Iterator[Any]:
     """Turn raw check-ins into a clean dataset, split by time."""
-    import pandas as pd
-
     from app.cli.inspection_text import print_problems
     from app.components.own_data.words import GETS_WORSE
     from recap import columns as c
-    from recap.data.card import dataset_card
-    from recap.data.dataset import DATASET_MANIFEST, recorded_hash
-    from recap.data.inspection import find_problems
-    from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
-    from recap.data.parsing.read_report import REASONS, RawRead
-    from recap.data.preparation import prepare_dataset
-    from recap.data.reading import OWN_FORMATS, read_checkins, understand
+    from recap.data.dataset import recorded_hash
+    from recap.data.intake import prepare_input
+    from recap.data.parsing.read_report import REASONS
     from recap.data.understanding import option_text
-    from recap.errors import DataError
     from recap.memory import trim_heap
-    from recap.presets import data_preset
-    from recap.storage.artifacts import check_target
 
     started = time.perf_counter()
-    data_preset(preset or "default").override(assignments or [])  # refuses before reading
-    found = understand(path, reading.source_format, reading.skipping(skip_bad_rows))
-    if found.question is not None:
-        raise DataError(found.refusal())
-    source_format, options = found.source_format, found.options
-    preset = preset or ("every_place" if source_format in OWN_FORMATS else "default")
-    config = data_preset(preset).override(assignments or [])
-    check_target(out, DATASET_MANIFEST)
-    is_on_disk, note = choose_engine(engine, path, source_format)
-    if note:
-        progress_console.print(note, markup=False)
-    called = name or out.name
-    if is_on_disk:
-        with progress_console.status(f"Reading, ordering and cleaning {path.name} on disk"):
-            dataset = prepare_out_of_core(
-                path,
-                options,
-                config,
-                out.parent,
-                name=called,
-                source_format=source_format,
-                preset=preset,
-                memory_bytes=None if engine_memory is None else int(engine_memory * 1e9),
-            )
-        assert dataset.manifest.reading is not None
-        account = dataset.manifest.reading
-        problems = find_problems(RawRead(pd.DataFrame(), account))
-    else:
-        with progress_console.status(f"Reading {path.name}"):
-            read = read_checkins(path, source_format, options)
-        account, problems = read.account, find_problems(read)
-        with progress_console.status(f"Cleaning {account.rows_kept:,} check-ins"):
-            dataset = prepare_dataset(
-                read.table, config, name=called, source_format=source_format, preset=preset, reading=account
-            )
-        del read
     replaced = recorded_hash(out)
-    with progress_console.status("Writing the dataset"):
-        dataset.save(out, card=dataset_card(dataset))
+    with progress_console.status(f"Reading {path.name}") as status:
+        found, dataset = prepare_input(
+            path,
+            reading.source_format,
+            reading.skipping(skip_bad_rows),
+            out=out,
+            name=name,
+            preset=preset,
+            changes=assignments or (),
+            engine=engine,
+            say=lambda line: status.update(Text(line)),
+        )
     trim_heap()  # writing holds a copy of each column for a while, and the graph is still to come
+    account, problems = dataset.manifest.reading, dataset.problems
+    assert account is not None
     if replaced and replaced != dataset.hash:
         progress_console.print(
             f"{out} held another dataset ({replaced[:12]}), which was replaced; its checkpoints refuse the new one.",
@@ -106,7 +71,7 @@ def prepare(
 
     report = dataset.manifest.report
     summary: dict[str, Any] = {
-        "format": source_format,
+        "format": found.source_format,
         "reading": {
             "rows_in": account.rows_in,
             "rows_kept": account.rows_kept,
@@ -127,6 +92,7 @@ def prepare(
         "cases": {name: len(dataset.cases(split)) for split, name in enumerate(c.SPLIT_NAMES)},
         **tail_shares(dataset, TransitionGraph.from_dataset(dataset)),
         "dropped": report.dropped,
+        "only_predicted_from": 0 if dataset.unseen is None else len(dataset.unseen),
         "dataset_hash": dataset.hash,
         "seconds": time.perf_counter() - started,
     }
@@ -136,14 +102,17 @@ def prepare(
         flat["rows of the file"] = account.rows_in
         flat |= {f"not read: {REASONS.get(reason, reason)}": rows for reason, rows in account.dropped().items()}
     flat |= {key: value for key, value in summary.items() if not isinstance(value, dict)}
-    flat |= {f"dropped: {key}": value for key, value in report.dropped.items()}
+    unused = "left out" if dataset.unseen is not None else "dropped"
+    flat |= {f"{unused}: {key}": value for key, value in report.dropped.items()}
     flat |= {f"cases: {key}": value for key, value in summary["cases"].items()}
     console.print(pairs_table(f"Dataset {out}", flat))
-    console.print(f"Read as {source_format}, because {found.why}.", markup=False)
+    console.print(f"Read as {found.source_format}, because {found.why}.", markup=False)
     if found.columns:
-        console.print(f"Read with {option_text(options)}", markup=False, highlight=False, soft_wrap=True)
-    if preset == "every_place":
+        console.print(f"Read with {option_text(found.options)}", markup=False, highlight=False, soft_wrap=True)
+    if dataset.manifest.preset == "every_place":
         console.print(f"Every user and place is kept. {GETS_WORSE}")
+    if dataset.unseen_line:
+        console.print(dataset.unseen_line)
     for note in account.notes:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
     print_problems(problems, console)
@@ -163,19 +132,16 @@ def inspect(
 ) -> Iterator[Any]:
     """Preview a raw file: its format, first rows and problems; nothing is written."""
     from app.cli.inspection_text import next_commands, print_inspection, print_understanding
-    from recap.data.inspection import inspect_checkins
-    from recap.data.reading import understand
-    from recap.presets import data_preset
+    from recap.data.inspection import describe_read, look_at
+    from recap.data.intake import choose_protocol
 
-    config = data_preset("default")
     with progress_console.status(f"Inspecting {path.name}"):
-        found = understand(path, *reading)
-        is_open = found.question is not None and found.question.about != "timezone"
-        inspection = None if is_open else inspect_checkins(found, config)
+        found, read = look_at(path, *reading)
+        inspection = None if read is None else describe_read(read, choose_protocol(found.source_format)[1])
     yield found.model_dump(mode="json") | (inspection.model_dump(mode="json") if inspection else {})
     print_understanding(found, console)
     if inspection is not None:
-        print_inspection(inspection, config, console)
+        print_inspection(inspection, console)
     print_next(next_commands(found, inspection), console)
 
 

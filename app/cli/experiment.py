@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from analysis.experiments.names import CITIES, EXPERIMENTS
+from analysis.experiments.names import CITIES, EXPERIMENTS, GIVEN_TIME, SEVERAL
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.options import DeviceOption
 from recap.baselines import PRETRAINED
@@ -26,7 +26,7 @@ def about() -> None:
 def run(
     name: Annotated[str, typer.Argument(help=f"{', '.join(EXPERIMENTS)}, {PRETRAINED}, or a .toml file.")],
     data: Annotated[
-        list[Path], typer.Option("--data", help=f"A dataset folder; {PRETRAINED} and {CITIES} take several.")
+        list[Path], typer.Option("--data", help=f"A dataset folder; {', '.join((PRETRAINED, *SEVERAL))} take several.")
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder of trainings and results; of pretrained, the new file.")],
     epochs: Annotated[int | None, typer.Option(min=1, help="Number of epochs for every arm.")] = None,
@@ -38,7 +38,7 @@ def run(
     as_json: JsonFlag = False,
 ) -> None:
     """Train and measure every arm, or learn the curves of `pretrained`; run it again to continue."""
-    from analysis.experiments.cities import Measured, cities_markdown, run_cities
+    from analysis.experiments.cities import Measured, cities_markdown, run_cities, run_given_time
     from analysis.experiments.results import markdown
     from analysis.experiments.running import run_experiment
     from analysis.experiments.spec import check_spec, load_spec
@@ -51,7 +51,7 @@ def run(
     if name == PRETRAINED:
         _pretrain(data, out)
         return
-    if len(data) > 1 and name != CITIES:
+    if len(data) > 1 and name not in SEVERAL:
         raise ConfigError(f"experiment {name!r} takes one --data, got {len(data)}")
     values = load_spec(name).model_dump(mode="json")
     if epochs is not None:
@@ -78,17 +78,18 @@ def run(
             log=progress_console.print,
             stop=stop,
         )
-        if name == CITIES:
-            cities = run_cities(spec, datasets, PretrainedCurves.packaged(), out, run_one, progress_console.print)
+        several = {CITIES: run_cities, GIVEN_TIME: run_given_time}
+        if name in several:
+            measure = several[name]
+            cities = measure(spec, datasets, PretrainedCurves.packaged(), out, run_one, progress_console.print)
         else:
             cities = Measured([run_one(spec, datasets[0])], [])
     if as_json:
         shown = [result.model_dump(mode="json") for result in cities.cities]
-        print_json(shown if name == CITIES else shown[0])
+        print_json(shown if name in several else shown[0])
     else:
-        console.print(
-            cities_markdown(cities) if name == CITIES else markdown(cities.cities[0]), markup=False, soft_wrap=True
-        )
+        text = cities_markdown(cities) if name == CITIES else "\n".join(map(markdown, cities.cities))
+        console.print(text, markup=False, soft_wrap=True)
     if not cities.is_finished:
         progress_console.print("Stopped; the same command continues.")
         raise typer.Exit(130)

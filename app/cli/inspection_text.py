@@ -10,8 +10,8 @@ from rich.table import Table
 from app.cli.console import pairs_table
 from recap import columns as c
 from recap.data.checks import Problem
-from recap.data.cleaning import DataConfig
 from recap.data.inspection import Inspection, preview_rows
+from recap.data.parsing.read_report import HARMLESS
 from recap.data.reading import NAMED
 from recap.data.understanding import Understanding, option_text
 from recap.printable import shortened
@@ -45,9 +45,11 @@ def next_commands(found: Understanding, inspection: Inspection | None) -> dict[s
     answers = found.question.answers if found.question else {}
     zone = {"timezone": inspection.timezone} if inspection is not None and inspection.timezone else {}
     answers = answers or {"Next": found.options.model_copy(update=zone)}
+    is_skipping = inspection is not None and inspection.account.reported.keys() - HARMLESS
+    skip = " --skip-bad-rows" * bool(is_skipping)
     out = shlex.quote(f"data/{Path(found.path).name.partition('.')[0]}")
     return {
-        label: f"recap prepare {path} --out {out}{form} {option_text(options)}".rstrip()
+        label: f"recap prepare {path} --out {out}{form}{skip} {option_text(options)}".rstrip()
         for label, options in answers.items()
     }
 
@@ -56,12 +58,12 @@ def print_problems(problems: list[Problem], console: Console, *, with_examples: 
     """Print what is wrong with the check-ins, and how often."""
     console.print("Problems" if problems else "Problems: none found.")
     for problem in problems:
-        console.print(f"  {problem.count:,} {problem.title}. {problem.advice}", markup=False)
+        console.print(f"  {problem.line}", markup=False)
         for example in problem.examples if with_examples else ():
             console.print(f"      {example}", markup=False)
 
 
-def print_inspection(inspection: Inspection, config: DataConfig, console: Console) -> None:
+def print_inspection(inspection: Inspection, console: Console) -> None:
     """Print what the file is, its first rows, its problems, and what a dataset would keep."""
     report = inspection.account
     console.print(f"{', '.join(report.files)}: {report.rows_in:,} rows, {report.rows_kept:,} understood.", markup=False)
@@ -82,5 +84,5 @@ def print_inspection(inspection: Inspection, config: DataConfig, console: Consol
         console.print(f"recap prepare would refuse: {preview.refusal}", markup=False)
     else:
         rows = {"check-ins kept": preview.checkins}
-        rows |= preview_rows(inspection, config)
+        rows |= preview_rows(inspection)
         console.print(pairs_table("What a dataset would keep", rows))

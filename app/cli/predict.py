@@ -33,6 +33,7 @@ _BY_PLACE: Final = {
     "expected_counted": "of users counted",
     "counted": "counted",
 }
+_THERE: Final = "users there, if all check in then"
 
 
 @takes(reading=read_options)
@@ -48,7 +49,8 @@ def predict(
         typer.Option("--as-of", metavar="TIME", help="Leave out later check-ins; local times unless it has a zone."),
     ] = None,
     at: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="Time of the next check-in, for models that read it.")
+        str | None,
+        typer.Option("--at", metavar="TIME", help="Ask where at this time: 2012-10-22T18:00, or 'mon 18:00'."),
     ] = None,
     checkins: Annotated[
         Path | None,
@@ -63,7 +65,8 @@ def predict(
         str | None, typer.Option("--shard", metavar="I/N", help="Take every N-th user, from the I-th on.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write all rows to a .csv, .parquet or .jsonl file.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write all rows to a .csv, .xlsx, .parquet or .jsonl file."),
     ] = None,
     *,
     reading: ReadingOptions,
@@ -86,33 +89,31 @@ def predict(
     if checkins is None and (reading.source_format != "auto" or options != ReadOptions()):
         raise ConfigError("options that say how a file is read need --checkins FILE")
 
-    from recap.data.extension import extend_dataset
     from recap.data.reading import read_understood
-    from recap.moments import parse_time
-    from recap.open_model import open_model
-    from recap.prediction import choose, expected_visits, is_followed
+    from recap.moments import parse_next_time, parse_time
+    from recap.open_model import open_for_prediction
+    from recap.prediction import SEEN_DAYS, choose, expected_visits, is_counted
     from recap.prediction import predict as run
 
-    moment, next_time = parse_time(as_of), parse_time(at, "--at")
+    moment, next_time = parse_time(as_of), parse_next_time(at)
     with progress_console.status("Opening the model"):
         dataset = Dataset.load(data)
-        extension = None
-        if checkins is not None:
-            extension = extend_dataset(dataset, read_understood(checkins, reading.source_format, options).table)
-        opened = open_model(model, dataset, extension=extension)
-    if extension is None:  # whose line says what is new
-        say_what_is_new(opened.match)
-    chosen = choose(opened, user, moment).part(part)
-    notes = [*([] if extension is None else [extension.line]), *chosen.notes]
+        raw = None if checkins is None else read_understood(checkins, reading.source_format, options).table
+        opened, notes = open_for_prediction(model, dataset, raw, given_time=next_time is not None)
+    if raw is None and not opened.is_baseline:  # else the notes say what is new
+        say_what_is_new(opened.checkpoint.match(dataset))
+    seen = SEEN_DAYS if by_place and next_time is not None else None
+    chosen = choose(opened, user, moment, next_time, seen_days=seen).part(part)
+    notes = [*notes, *chosen.notes]
     facts: dict[str, Any] = {"model": opened.label, "users": len(chosen), "notes": notes}
     frames: Iterator[pd.DataFrame]
     if by_place:
         with progress_console.status(f"Predicting {len(chosen):,} users"):
-            frames = iter([expected_visits(opened, chosen, at=next_time)])
-        facts["users_with_later_checkin"] = int(is_followed(opened, chosen).sum())
+            frames = iter([expected_visits(opened, chosen)])
+        facts["users_with_later_checkin"] = int(is_counted(opened, chosen).sum())
     else:
         shown = chosen if out is not None or as_json else chosen.part(slice(_LINES))
-        frames = map(_in_words, run(opened, shown, top=top, new_places=new_places, why=why, at=next_time))
+        frames = map(_in_words, run(opened, shown, top=top, new_places=new_places, why=why))
     if out is not None:
         with steps_progress("Predicting") as report:
             rows = write_frames(frames if by_place else _reported(frames, len(chosen), report), out)

@@ -90,7 +90,9 @@ def train(
     }
     if "test_drawn_from" in summary:
         line["test_drawn_from"] = summary["test_drawn_from"]
-    if not as_json:
+    if as_json:
+        print_json(line)
+    else:
         rows = {checkpoint.manifest.model: summary["test"], **summary["baselines"]}
         console.print(metrics_table(f"Test, protocol {summary['protocol']}", rows))
         if "test_drawn_from" in summary:
@@ -100,8 +102,7 @@ def train(
         better = checkpoint_folder if against.is_better else PRETRAINED
         shown = f" --checkpoint {checkpoint_folder}" if against.is_better else ""
         steps = {"Predict": f"recap predict {better} --data {folder}", "See it": f"recap app --data {folder}{shown}"}
-        print_next(steps, progress_console)
-    print_json(line)
+        print_next(steps, console)
 
 
 def _progress() -> Progress:

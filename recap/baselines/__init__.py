@@ -9,5 +9,7 @@ PRETRAINED: Final = "pretrained"
 PRETRAINED_LABEL: Final = "RECAP, pretrained"
 PRETRAINED_SUBJECT: Final = "Pretrained RECAP"
 """Of a sentence, in the place of the label."""
-BASELINES: Final = (*COUNTING_BASELINES, FEATURE_CURVES)
+AT_TIME: Final = "visit_count_at_time"
+"""The counter that reads the time of the next check-in; it stands only next to models that read it too."""
+BASELINES: Final = (*COUNTING_BASELINES, FEATURE_CURVES, AT_TIME)
 """Keys of a model's evaluation records, and the models it is compared with."""

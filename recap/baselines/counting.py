@@ -1,4 +1,4 @@
-"""The four counting baselines and the nearest place, in float64. Ties are broken by popularity.
+"""The counting baselines, in float64. Ties are broken by popularity.
 
 Shape suffixes: B cases, P POIs, C packed candidates.
 """
@@ -10,15 +10,24 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
+from recap.baselines import AT_TIME
 from recap.data.dataset import Dataset
 from recap.features.catalogue import PAST, PLACES, TRANSITIONS
+from recap.features.visits import same_hour
 from recap.geodesy import EARTH_RADIUS_KM
 from recap.graph import TransitionGraph
-from recap.history import Histories
+from recap.history import SECONDS_PER_DAY, Histories, local_hour_fraction, local_weekday
+from recap.ragged import sum_within
 from recap.scores import PartTerms, Scores, Term
 
 MARKOV_WEIGHT: Final = 6.0
 """Weight of A_sd relative to log(1 + visits) in `CountPlusMarkov`."""
+AT_TIME_DAYS: Final = 90.0
+AT_TIME_HOURS: Final = 0.75
+AT_ANY_TIME: Final = 0.05
+OTHER_DAYS: Final = 0.1
+"""Of `VisitCountAtTime`: age and width of closeness, the weight of any visit, and of a close one on the other kind of
+day; fixed by MRR over New York's validation weeks."""
 
 
 class _Counter(PartTerms):
@@ -104,6 +113,30 @@ class Nearest(_Counter):
         )
         distance_BP = 2 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2).clamp(max=1))
         return Scores({"nearest": -distance_BP}, tie_break_P=self.popularity_P)
+
+
+class VisitCountAtTime(_Counter):
+    """Visits, each weighted exp(-age / `HALF_DAYS`) and by how close it is to the time given: around the clock, and of
+    the same kind of day.
+    """
+
+    name = AT_TIME
+    terms = (Term("visits", PAST),)
+    reads_target_time = True
+
+    def score(self, histories: Histories) -> Scores:
+        checkins, (case_H, row_H) = histories.checkins, histories.past_rows()
+        days_H = (histories.now_seconds_B[case_H] - checkins.seconds_T[row_H]).double() / SECONDS_PER_DAY
+        hour_H = 24.0 * local_hour_fraction(histories.now_local_seconds_B)[case_H]
+        close_H = same_hour(checkins.hour_T[row_H], hour_H, AT_TIME_HOURS)
+        is_such_H = (checkins.weekday_T[row_H] >= 5) == (local_weekday(histories.now_local_seconds_B) >= 5)[case_H]
+        weight_H = torch.exp(-days_H / AT_TIME_DAYS) * (AT_ANY_TIME + close_H * torch.where(is_such_H, 1.0, OTHER_DAYS))
+        num_pois = len(self.popularity_P)
+        key_C, slot_H = torch.unique(case_H * num_pois + checkins.poi_T[row_H], return_inverse=True)
+        case_C = torch.div(key_C, num_pois, rounding_mode="floor")
+        packed = {"visits": sum_within(weight_H, slot_H, len(key_C))}
+        zeros_BP = torch.zeros(len(histories), num_pois, dtype=torch.float64)
+        return Scores({"rest": zeros_BP}, packed, case_C, key_C - case_C * num_pois, tie_break_P=self.popularity_P)
 
 
 def visits_including_now(histories: Histories) -> tuple[Tensor, Tensor, Tensor]:

@@ -17,7 +17,7 @@ def dropped_reasons(config: DataConfig) -> dict[str, str]:
     """Key of `CleaningReport.dropped` -> sentence."""
     short = f"validation or test check-in in a trajectory shorter than {config.min_trajectory_length}"
     if config.history == "every_checkin":
-        short += ", of a user or at a place without training check-ins"
+        short += ", of a user or at a place without training check-ins: only predictions use it"
     merging = (
         f"at most {config.merge_seconds} s after the user's last check-in kept"
         if config.merge_by == "gap"
@@ -29,8 +29,8 @@ def dropped_reasons(config: DataConfig) -> dict[str, str]:
         "rare_user": f"of users with fewer than {config.min_user_checkins} check-ins",
         MERGED: f"{merging}, merged into the earlier one",
         "short_trajectory": short,
-        "unseen_user": "of users who have no check-in in training",
-        "unseen_poi": "at places that have no check-in in training",
+        "unseen_user": "of users who have no check-in in training: only predictions use them",
+        "unseen_poi": "at places that have no check-in in training: only predictions use them",
     }
 
 

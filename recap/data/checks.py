@@ -42,6 +42,10 @@ class Problem(Config):
     examples: list[str] = Field(description="The first or worst few.")
     advice: str = Field(description="What it means and what to do.")
 
+    @property
+    def line(self) -> str:
+        return f"{self.count:,} {self.title}. {self.advice}"
+
 
 def check_checkins(raw: pd.DataFrame, zone: str | None = None, is_marked: bool = False) -> list[Problem]:
     """Problems of a raw table (columns in `recap.columns`). ``zone``: that of all check-ins, if it was named;

@@ -11,7 +11,7 @@ from pydantic import Field
 from recap import columns as c
 from recap.config import Config
 from recap.data.splitting import SplitConfig, cut_trajectories, find_merged, split_by_time
-from recap.errors import DataError
+from recap.errors import ConfigError, DataError
 
 DROP_REASONS: Final = ("rare_poi", "rare_user", "exact_duplicate", "short_trajectory", "unseen_user", "unseen_poi")
 """Why a raw row is not in the dataset, in the report's order."""
@@ -44,6 +44,29 @@ class DataConfig(SplitConfig):
         True,
         description="A split (and trajectories) that came with the data stays: no minimum counts, no cuts of our own.",
     )
+
+
+_PRESETS: Final = {
+    "default": DataConfig(),
+    "every_place": DataConfig(min_poi_checkins=1, min_user_checkins=1),
+    "nyc_paper": DataConfig(
+        merge_seconds=60,
+        merge_by="clock",
+        trajectory_gap_hours=48,
+        split_by="trajectory_end",
+        removal_order="unseen_first",
+    ),
+}
+"""``every_place`` keeps every user and place: for your own table, because a curve needs no minimum of check-ins.
+``nyc_paper`` comes near the cases of the paper's NYC tables (961, not 958): trajectories by gaps of 48 h, split by
+their end, same-minute check-ins merged."""
+
+
+def data_preset(name: str) -> DataConfig:
+    """The data protocol by name; the paper's datasets all have ``default``. Raises ConfigError: unknown name."""
+    if name not in _PRESETS:
+        raise ConfigError(f"unknown data preset {name!r}; choose one of {', '.join(_PRESETS)}")
+    return _PRESETS[name]
 
 
 class CleaningReport(Config):
@@ -87,10 +110,11 @@ def number_rows(raw: pd.DataFrame) -> tuple[RawRows, np.ndarray, np.ndarray]:
     return rows, user_ids, poi_ids
 
 
-def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport]:
+def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", "Rows", CleaningReport]:
     """Apply the protocol; of rows with a split only those that training does not know are dropped. Returns the rows
-    left, sorted by (user, time, source row), and the report. Raises DataError: nothing is left after a filter, all
-    check-ins share one instant, or no training case remains.
+    left, those dropped because training has not seen their user or POI, both sorted by (user, time, source row), and
+    the report. Raises DataError: nothing is left after a filter, all check-ins share one instant, or no training case
+    remains.
     """
     is_given = config.keep_given_split and raw.split is not None
     user, poi, seconds = raw.user, raw.poi, raw.seconds
@@ -142,7 +166,7 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport
         for name, codes in ((c.USER, user), (c.POI, poi))
     }
     left = Rows(order, split, trajectory, np.zeros(len(order), dtype=bool))
-    left = remove(left, seen, config, 1 if is_given else config.min_trajectory_length, dropped)
+    left, unseen = remove(left, seen, config, 1 if is_given else config.min_trajectory_length, dropped)
     is_pair = left.trajectory[1:] == left.trajectory[:-1]
     if not (is_pair & (left.split[1:] == c.TRAIN)).any():
         raise DataError(
@@ -157,7 +181,8 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport
         history_only=int(left.is_aside.sum()),
         dropped=dropped,
     )
-    return left, report
+    by_time = np.lexsort((raw.source_row[unseen.row], seconds[unseen.row], user[unseen.row]))
+    return left, unseen.take(by_time), report
 
 
 def _in_order(raw: RawRows, rows: np.ndarray) -> np.ndarray:
@@ -206,8 +231,8 @@ class Rows:
     trajectory: np.ndarray
     is_aside: np.ndarray
 
-    def without(self, gone: np.ndarray) -> "Rows":
-        return Rows(*(getattr(self, field.name)[~gone] for field in fields(self)))
+    def take(self, which: np.ndarray) -> "Rows":
+        return Rows(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
 def remove(
@@ -216,24 +241,27 @@ def remove(
     config: DataConfig,
     min_length: int,
     dropped: dict[str, int],
-) -> Rows:
+) -> tuple[Rows, Rows]:
     """Remove or set aside validation and test rows that make no cases, and count them. ``seen``: for `columns.USER` and
-    `columns.POI` each row's code, and whether training has each code.
+    `columns.POI` each row's code, and whether training has each code. Returns the rows left and those unseen.
     """
+    found: list[Rows] = []
 
     def short(rows: Rows) -> Rows:
         is_short = (np.bincount(rows.trajectory)[rows.trajectory] < min_length) & (rows.split != c.TRAIN)
         if config.history == "every_checkin":
             return replace(rows, is_aside=is_short)
         dropped["short_trajectory"] += int(is_short.sum())
-        return rows.without(is_short)
+        return rows.take(~is_short)
 
     def unseen(rows: Rows) -> Rows:
         for reason, (codes, is_seen) in (("unseen_user", seen[c.USER]), ("unseen_poi", seen[c.POI])):
             gone = (rows.split != c.TRAIN) & ~is_seen[codes[rows.row]]
             dropped[reason] += int((gone & ~rows.is_aside).sum())
             dropped["short_trajectory"] += int((gone & rows.is_aside).sum())
-            rows = rows.without(gone)
+            found.append(rows.take(gone))
+            rows = rows.take(~gone)
         return rows
 
-    return unseen(short(rows)) if config.removal_order == "short_first" else short(unseen(rows))
+    left = unseen(short(rows)) if config.removal_order == "short_first" else short(unseen(rows))
+    return left, Rows(*(np.concatenate([getattr(one, field.name) for one in found]) for field in fields(Rows)))

@@ -12,22 +12,28 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
 from recap.data.cases import Protocol, build_cases
+from recap.data.checks import Problem
 from recap.data.cleaning import CleaningReport, DataConfig
 from recap.data.parsing.read_report import ReadReport
 from recap.data.place_labels import label_places
 from recap.data.schema import check_tables, read_table
 from recap.errors import ConfigError, DatasetError
+from recap.printable import count_of
 from recap.storage.artifacts import DATASET_MANIFEST, new_folder, recover_folders, verify_sums, write_sums
 from recap.storage.json_text import read_json
 
-FORMAT_VERSION: Final = 2
-"""2: check-ins may be marked as history only, and the configuration says by which rule."""
+FORMAT_VERSION: Final = 3
+"""2: check-ins may be marked as history only, and the configuration says by which rule. 3: check-ins that only
+predictions see, and problems."""
+MANIFEST: Final = DATASET_MANIFEST
 TABLES: Final = ("checkins", "pois", "users")
-DATASET_CARD: Final = "CARD.md"
+UNSEEN: Final = "unseen"
+CARD: Final = "CARD.md"
 _HASHED_ROWS: Final = 1 << 20
 
 
@@ -41,8 +47,10 @@ class Manifest(Config):
     config: DataConfig
     report: CleaningReport
     dataset_hash: str
+    unseen_hash: str = Field("", description="Of the check-ins that only predictions see; empty if there are none.")
     synthetic: bool = False
     reading: ReadReport | None = None
+    problems: list[Problem] = Field([], description="What is wrong with the raw check-ins.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +64,41 @@ class Dataset:
         pois: row p describes POI p: ``poi_id, poi_name, category_id, category, category_index, latitude, longitude``
             (degrees), ``train_checkins``.
         users: row u describes user u: ``user_id``.
+        unseen: raw check-ins that evaluation cannot use, because training has not seen their user or POI, sorted as
+            ``checkins``; cases and histories lack them, predictions have them (`recap.data.extension`).
+        extends: hash of the dataset to which check-ins were added for predictions; empty for a stored one.
     """
 
     checkins: pd.DataFrame
     pois: pd.DataFrame
     users: pd.DataFrame
     manifest: Manifest
+    unseen: pd.DataFrame | None = None
+    extends: str = ""
 
     @property
     def hash(self) -> str:
         """SHA-256 of the tables' content, the same on every machine."""
         return self.manifest.dataset_hash
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What `recap prepare` says is wrong with the check-ins."""
+        return self.manifest.problems
+
+    @property
+    def unseen_line(self) -> str:
+        """What evaluation leaves out; empty if nothing."""
+        if self.unseen is None:
+            return ""
+        new = {
+            noun: len(set(self.unseen[name]) - set(known[name]))
+            for name, known, noun in ((c.USER_ID, self.users, "user"), (c.POI_ID, self.pois, "place"))
+        }
+        who = " and ".join(count_of(count, noun) for noun, count in new.items() if count)
+        verb = "is" if sum(new.values()) == 1 else "are"
+        checkins = count_of(len(self.unseen), "check-in")
+        return f"Evaluation leaves out {checkins}: {who} {verb} not in training. Predictions use them."
 
     @property
     def num_pois(self) -> int:
@@ -92,20 +124,27 @@ class Dataset:
 
     @cached_property
     def poi_labels(self) -> list[str]:
-        """A label for every POI, see `label_places`."""
-        return label_places(self.pois)
+        """A label for every POI, see `label_places`; one that was added for predictions says so."""
+        labels = label_places(self.pois)
+        if not self.extends:
+            return labels
+        is_new = self.pois[c.TRAIN_CHECKINS] == 0
+        return [
+            f"{label} (never visited in training)" if new else label for label, new in zip(labels, is_new, strict=True)
+        ]
 
     def save(self, folder: Path, card: str = "") -> None:
         """Write the folder, whole or not at all. Raises FolderInUseError: the folder exists and holds something else;
         RecapError: the disk refused; nothing is left. ``card``: Markdown, see `recap.data.card.dataset_card`; empty for
         none.
         """
-        with new_folder(folder, DATASET_MANIFEST) as out:
-            for name in TABLES:
+        tables = TABLES if self.unseen is None else (*TABLES, UNSEEN)
+        with new_folder(folder, MANIFEST) as out:
+            for name in tables:
                 table = pa.Table.from_pandas(getattr(self, name), preserve_index=False)
                 pq.write_table(table, out / f"{name}.parquet", compression="zstd")
-            (out / DATASET_MANIFEST).write_text(self.manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            names = [DATASET_MANIFEST, *(f"{name}.parquet" for name in TABLES)]
+            (out / MANIFEST).write_text(self.manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+            names = [MANIFEST, *(f"{name}.parquet" for name in tables)]
             if card:
                 (out / DATASET_CARD).write_text(card, encoding="utf-8")
                 names.append(DATASET_CARD)
@@ -131,29 +170,33 @@ class Dataset:
             raise DatasetError(
                 f"{folder} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
             )
-        verify_sums(folder, [DATASET_MANIFEST, *(f"{name}.parquet" for name in TABLES)])
+        names = (*TABLES, UNSEEN) if values.get("unseen_hash") else TABLES
+        verify_sums(folder, [MANIFEST, *(f"{name}.parquet" for name in names)])
         try:
             manifest = Manifest.parse(_upgraded(values))
         except ConfigError as error:
             raise DatasetError(f"{manifest_file}: {error}; run `recap prepare` again") from error
         try:
-            tables = {name: read_table(folder, name) for name in TABLES}
+            tables = {name: read_table(folder, name) for name in names}
             content = hash_tables(*(tables[name] for name in TABLES))
+            unseen = hash_unseen(tables.get(UNSEEN))
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
             raise DatasetError(f"{folder}: a table cannot be read ({error}); run `recap prepare` again") from error
-        if content != manifest.dataset_hash:
-            raise DatasetError(
-                f"{folder}: the tables' content is not what {DATASET_MANIFEST} recorded "
-                f"({content[:12]}… instead of {manifest.dataset_hash[:12]}…); run `recap prepare` again"
-            )
+        for found, recorded in ((content, manifest.dataset_hash), (unseen, manifest.unseen_hash)):
+            if found != recorded:
+                raise DatasetError(
+                    f"{folder}: the tables' content is not what {MANIFEST} recorded "
+                    f"({found[:12]}… instead of {recorded[:12]}…); run `recap prepare` again"
+                )
         check_tables(**tables, where=str(folder))
-        return cls(**tables, manifest=manifest)
+        checkins, pois, users = (tables[name] for name in TABLES)
+        return cls(checkins, pois, users, manifest, tables.get(UNSEEN))
 
 
 def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
     """The manifest in today's format; format 1 had one history rule without a name."""
     config = values.get("config")
-    if values["format_version"] >= FORMAT_VERSION or not isinstance(config, dict):
+    if values["format_version"] >= 2 or not isinstance(config, dict):
         return values
     return values | {"config": {"history": "cases_only"} | config}
 
@@ -168,6 +211,11 @@ def hash_tables(*tables: pd.DataFrame) -> str:
             for piece in _hashed(column):
                 digest.update(piece)
     return digest.hexdigest()
+
+
+def hash_unseen(unseen: pd.DataFrame | None) -> str:
+    """`hash_tables` of `Dataset.unseen`; empty without it."""
+    return "" if unseen is None else hash_tables(unseen)
 
 
 def _hashed(column: pd.Series) -> Iterator[bytes]:

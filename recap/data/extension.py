@@ -1,9 +1,10 @@
-"""Add later check-ins to a prepared dataset: histories grow, everything learned from training stays.
+"""Everything that is known of users, for predictions: check-ins that evaluation cannot use, and later ones.
 
-Shape suffixes: N new check-ins, T check-ins of the extended dataset.
+Shape suffixes: N added check-ins, T check-ins of the extended dataset.
 """
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -11,71 +12,100 @@ import pandas as pd
 from recap import columns as c
 from recap.data.cases import history_only
 from recap.data.dataset import Dataset, hash_tables
+from recap.data.schema import COLUMNS
 from recap.data.splitting import SplitConfig
 from recap.errors import DataError
 from recap.printable import count_of
 
+_COLUMNS: Final = tuple(COLUMNS["unseen"])
+_NEVER: Final = np.iinfo(np.int64).min
+
 
 @dataclass(frozen=True, eq=False)
 class Extension:
-    """A dataset with later check-ins appended to its users, history only and of the test split. New users and places
-    come after the known ones, without training check-ins. ``line`` says what was added and what was not.
+    """A dataset with more check-ins of its users, history only. New users and places come after the known ones, without
+    training check-ins. ``line`` says what was added from a file and what was not; empty without a file.
     """
 
     dataset: Dataset
-    new_users: int
-    new_places: int
-    line: str
+    line: str = ""
 
 
-def extend_dataset(dataset: Dataset, raw: pd.DataFrame) -> Extension:
-    """Append raw check-ins (columns in `recap.columns`, file order) to their users, in time order. Training rows, their
-    order and every earlier check-in stay as they are. Raises DataError: no row is later than its user's last known
-    check-in.
+def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extension:
+    """Join `Dataset.unseen` and, of raw check-ins (columns in `recap.columns`, file order), those later than their
+    user's last known one, in time order. Training rows, their order and every other check-in stay as they are. Raises
+    DataError: none is later, and those that end the file are not in the dataset.
     """
-    known = dataset.checkins
-    user_N, users = _numbered(raw[c.USER_ID], dataset.users[c.USER_ID])
-    seconds_N = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-    last_U = np.full(len(users), np.iinfo(np.int64).min)
-    # Rows are in time order: a user's last one is assigned last.
-    last_U[known[c.USER].to_numpy()] = known[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-    order = np.lexsort((seconds_N, user_N))  # stable: file order within one second
-    order = order[seconds_N[order] > last_U[user_N[order]]]
-    if not len(order):
+    known, last_row = dataset.checkins, dataset.checkins[c.SOURCE_ROW].max()
+    given = [] if dataset.unseen is None else [dataset.unseen]
+    if given:
+        last_row = max(last_row, given[0][c.SOURCE_ROW].max())
+    if raw is not None:
+        texts = {name: raw[name].astype(str) for name in (c.USER_ID, c.POI_ID, c.CATEGORY_ID, c.CATEGORY)}
+        names = raw[c.POI_NAME].astype(str) if c.POI_NAME in raw else ""
+        numbers = last_row + 1 + np.arange(len(raw))
+        given.append(raw.assign(**texts, **{c.POI_NAME: names, c.SPLIT: c.TEST, c.SOURCE_ROW: numbers}))
+    if not given:
+        return Extension(dataset)
+    every = pd.concat([table[list(_COLUMNS)] for table in given], ignore_index=True)
+    user_N, users = _numbered(every[c.USER_ID], dataset.users[c.USER_ID])
+    seconds_N, is_raw_N = _seconds(every), every[c.SOURCE_ROW].to_numpy() > last_row
+    last_U = np.full(len(users), _NEVER)
+    np.maximum.at(last_U, known[c.USER].to_numpy(), _seconds(known))
+    np.maximum.at(last_U, user_N[~is_raw_N], seconds_N[~is_raw_N])
+    is_later_N = is_raw_N & (seconds_N > last_U[user_N])
+    if raw is not None and not is_later_N.any() and not _ends_with(dataset, every.assign(**{c.USER: user_N}), is_raw_N):
         raise DataError(
             f"none of the {len(raw):,} check-ins is later than its user's last one in the data set: "
             "give check-ins that follow it"
         )
-    added = raw.iloc[order]
+    kept_N = is_later_N | ~is_raw_N
+    added, is_raw_N, user_N = every[kept_N], is_raw_N[kept_N], user_N[kept_N]
     poi_N, place_ids = _numbered(added[c.POI_ID], dataset.pois[c.POI_ID])
-    rows = pd.DataFrame(
-        {
-            c.USER: user_N[order],
-            c.POI: poi_N,
-            c.TIME: added[c.TIME].array,
-            c.TZ_OFFSET_MINUTES: added[c.TZ_OFFSET_MINUTES].to_numpy(),
-            c.TRAJECTORY: -1,
-            c.SPLIT: c.TEST,
-            c.SOURCE_ROW: known[c.SOURCE_ROW].max() + 1 + order,
-        }
-    )
+    extended = _joined(dataset, added.assign(**{c.USER: user_N, c.POI: poi_N}), users, place_ids)
+    if raw is None:
+        return Extension(extended)
+    is_first_N = is_raw_N & (last_U[user_N] == _NEVER)
+    num_added = int(is_raw_N.sum())
+    said = [f"Added {count_of(num_added, 'check-in')} and {count_of(len(set(user_N[is_first_N])), 'new user')}"]
+    if num_added < len(raw):
+        said.append(f"ignored {count_of(len(raw) - num_added, 'row')} up to their user's last known check-in")
+    held = np.append(poi_N[~is_raw_N], np.arange(dataset.num_pois))
+    elsewhere = poi_N[is_raw_N & ~np.isin(poi_N, held)]
+    if len(elsewhere):
+        where = f"{count_of(len(elsewhere), 'visit')} to {count_of(len(set(elsewhere)), 'place')} outside the data set"
+        said.append(f"{where}, which only models with curves predict")
+    return Extension(extended, "; ".join(said) + ".")
+
+
+def _seconds(table: pd.DataFrame) -> np.ndarray:
+    seconds: np.ndarray = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
+    return seconds
+
+
+def _ends_with(dataset: Dataset, every: pd.DataFrame, is_raw_N: np.ndarray) -> bool:
+    """Whether each user's last check-in of the file is their last of the dataset: the file is the dataset's own."""
+    keys = [c.USER, c.POI, c.TIME]
+    rows = every.assign(**{c.POI: pd.Index(dataset.pois[c.POI_ID]).get_indexer(every[c.POI_ID])})
+    parts = rows[is_raw_N], pd.concat([dataset.checkins[keys], rows.loc[~is_raw_N, keys]])
+    ends, held = (part.loc[part[c.TIME] == part.groupby(c.USER)[c.TIME].transform("max"), keys] for part in parts)
+    return bool(pd.MultiIndex.from_frame(ends).isin(pd.MultiIndex.from_frame(held)).all())
+
+
+def _joined(dataset: Dataset, added: pd.DataFrame, users: np.ndarray, place_ids: np.ndarray) -> Dataset:
+    """The dataset with added check-ins, whose users and places have these ids by number."""
+    known, config = dataset.checkins, dataset.manifest.config
+    rows = added.assign(**{c.TRAJECTORY: -1})[[name for name in known if name != c.HISTORY_ONLY]]
     rows = rows.astype(known.dtypes[list(rows.columns)].to_dict()).assign(**{c.HISTORY_ONLY: True})
     table = pd.concat([known.assign(**{c.HISTORY_ONLY: history_only(known)}), rows], ignore_index=True)
-    table = table.iloc[np.argsort(table[c.USER].to_numpy(), kind="stable")].reset_index(drop=True)
-    table[c.TRAJECTORY] = _trajectories(table, dataset.manifest.config).astype(known[c.TRAJECTORY].to_numpy().dtype)
+    order = np.lexsort((table[c.SOURCE_ROW], _seconds(table), table[c.USER]))
+    table = table.iloc[order].reset_index(drop=True)
+    table[c.TRAJECTORY] = _trajectories(table, config).astype(known[c.TRAJECTORY].to_numpy().dtype)
     pois = _with_places(dataset.pois, added.sort_values(c.TIME, kind="stable"), place_ids)
     grown = pd.DataFrame({c.USER_ID: users})
     manifest = dataset.manifest.model_copy(update={"dataset_hash": hash_tables(table, pois, grown)})
-    new_users, new_places = len(users) - dataset.num_users, len(pois) - dataset.num_pois
-    said = [f"Added {count_of(len(added), 'check-in')} and {count_of(new_users, 'new user')}"]
-    if len(added) < len(raw):
-        said.append(f"ignored {count_of(len(raw) - len(added), 'row')} up to their user's last known check-in")
-    if new_places:
-        visits = count_of(int((poi_N >= dataset.num_pois).sum()), "visit")
-        places = count_of(new_places, "place")
-        said.append(f"{visits} to {places} outside the data set: kept as stops that are never predicted")
-    extended = replace(dataset, checkins=table, pois=pois, users=grown, manifest=manifest)
-    return Extension(extended, new_users, new_places, "; ".join(said) + ".")
+    tables = {"checkins": table, "pois": pois, "users": grown}
+    return replace(dataset, **tables, manifest=manifest, unseen=None, extends=dataset.hash)
 
 
 def _numbered(ids: pd.Series, known: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -87,11 +117,11 @@ def _numbered(ids: pd.Series, known: pd.Series) -> tuple[np.ndarray, np.ndarray]
 
 
 def _trajectories(table: pd.DataFrame, config: SplitConfig) -> np.ndarray:
-    """Known trajectories as they are; added check-ins go on with the one before unless the gap is too long."""
+    """Known trajectories as they are; check-ins around an added one share its trajectory unless the gap is too long."""
     user, given = table[c.USER].to_numpy(np.int64), table[c.TRAJECTORY].to_numpy(np.int64)
-    seconds = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-    is_far = np.diff(seconds) > config.trajectory_gap_hours * 3600
-    starts = (np.diff(user) != 0) | np.where(given[1:] < 0, is_far, np.diff(given) != 0)
+    is_far = np.diff(_seconds(table)) > config.trajectory_gap_hours * 3600
+    is_added = (given[1:] < 0) | (given[:-1] < 0)
+    starts = (np.diff(user) != 0) | np.where(is_added, is_far, np.diff(given) != 0)
     trajectory: np.ndarray = np.cumsum(np.append(True, starts)) - 1
     return trajectory
 
@@ -101,8 +131,7 @@ def _with_places(pois: pd.DataFrame, added: pd.DataFrame, place_ids: np.ndarray)
     new = place_ids[len(pois) :]
     if not len(new):
         return pois
-    rows = added.assign(**{c.POI_ID: added[c.POI_ID].astype(str)}).drop_duplicates(c.POI_ID).set_index(c.POI_ID)
-    rows = rows.assign(**{c.POI_NAME: rows.get(c.POI_NAME, "")}).loc[new].reset_index()
+    rows = added.drop_duplicates(c.POI_ID).set_index(c.POI_ID).loc[new].reset_index()
     by_number = pois.drop_duplicates(c.CATEGORY_ID).sort_values(c.CATEGORY_INDEX)  # from 0, without gaps
     rows[c.CATEGORY_INDEX], _ = _numbered(rows[c.CATEGORY_ID], by_number[c.CATEGORY_ID])
     rows[c.TRAIN_CHECKINS] = 0

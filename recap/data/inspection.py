@@ -11,9 +11,11 @@ from recap import columns as c
 from recap.config import Config
 from recap.data.card import HISTORY_ONLY_LABEL, dropped_reasons
 from recap.data.checks import Problem, check_checkins
-from recap.data.cleaning import DataConfig, clean_rows, number_rows
+from recap.data.cleaning import DataConfig
+from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import HARMLESS, REASONS, RawRead, ReadReport
-from recap.data.reading import read_checkins
+from recap.data.preparation import prepare_dataset
+from recap.data.reading import read_checkins, understand
 from recap.data.understanding.proposal import FIRST_ROWS, Understanding
 from recap.errors import DataError
 
@@ -24,6 +26,8 @@ class Preview(Config):
     checkins: int = Field(description="Check-ins of the dataset; 0 where it would refuse.")
     history_only: int = Field(0, description="Rows that would stay as history and open no case.")
     dropped: dict[str, int] = Field(description="Reason -> rows the protocol would drop.")
+    dataset_hash: str = Field("", description="Content hash of the dataset.")
+    config: DataConfig = Field(description="The protocol.")
     refusal: str = Field("", description="Why `recap prepare` would refuse, if it would.")
 
 
@@ -35,7 +39,16 @@ class Inspection(Config):
     facts: dict[str, int | float | str] = Field(description="Counts and ranges of the rows read.")
     first_rows: list[dict[str, Any]] = Field(description=f"The first {FIRST_ROWS} rows as understood.")
     problems: list[Problem] = Field(description="Reading problems first, then those of the table as a whole.")
-    preview: Preview = Field(description="What the default protocol would keep.")
+    preview: Preview = Field(description="What the protocol would keep.")
+
+
+def look_at(
+    path: Path, source_format: str = "auto", options: ReadOptions | None = None
+) -> tuple[Understanding, RawRead | None]:
+    """What the file is, and its rows unless more than the zone is unsure; raises as `read_for_inspection`."""
+    found = understand(path, source_format, options)
+    is_open = found.question is not None and found.question.about != "timezone"
+    return found, None if is_open else read_for_inspection(found)
 
 
 def read_for_inspection(found: Understanding) -> RawRead:
@@ -60,7 +73,7 @@ def describe_read(read: RawRead, config: DataConfig) -> Inspection:
         facts=_facts(table),
         first_rows=[_plain(row) for row in table.head(FIRST_ROWS).to_dict("records")],
         problems=find_problems(read),
-        preview=_preview(table, config),
+        preview=_preview(read, config),
     )
 
 
@@ -68,11 +81,6 @@ def find_problems(read: RawRead) -> list[Problem]:
     """Problems of the rows, then those of the table as a whole, unless a sink took it."""
     table = check_checkins(read.table, read.zone, read.is_marked) if len(read.table) else []
     return [*_reading_problems(read.account), *table]
-
-
-def inspect_checkins(found: Understanding, config: DataConfig) -> Inspection:
-    """`describe_read` of `read_for_inspection`."""
-    return describe_read(read_for_inspection(found), config)
 
 
 def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:
@@ -114,16 +122,18 @@ def _reading_problems(report: ReadReport) -> list[Problem]:
     ]
 
 
-def _preview(table: pd.DataFrame, config: DataConfig) -> Preview:
+def _preview(read: RawRead, config: DataConfig) -> Preview:
     try:
-        _, report = clean_rows(number_rows(table)[0], config)
+        dataset = prepare_dataset(read.table, config, name="", source_format=read.account.source_format)
     except DataError as error:
-        return Preview(checkins=0, dropped={}, refusal=str(error))
-    return Preview(checkins=report.checkins, history_only=report.history_only, dropped=report.dropped)
+        return Preview(checkins=0, dropped={}, config=config, refusal=str(error))
+    report = dataset.manifest.report
+    kept = {"checkins": report.checkins, "history_only": report.history_only, "dropped": report.dropped}
+    return Preview(**kept, dataset_hash=dataset.hash, config=config)
 
 
-def preview_rows(inspection: Inspection, config: DataConfig) -> dict[str, int]:
+def preview_rows(inspection: Inspection) -> dict[str, int]:
     """Reason -> number of rows that would give no case."""
-    preview, reasons = inspection.preview, dropped_reasons(config)
+    preview, reasons = inspection.preview, dropped_reasons(inspection.preview.config)
     aside = {HISTORY_ONLY_LABEL: preview.history_only} if preview.history_only else {}
     return aside | {f"left out: {reasons[name]}": count for name, count in preview.dropped.items() if count}

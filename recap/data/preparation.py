@@ -8,8 +8,8 @@ import pandas as pd
 
 from recap import columns as c
 from recap.data.cases import history_only
-from recap.data.cleaning import DataConfig, RawRows, clean_rows, number_ids, number_rows
-from recap.data.dataset import Dataset, Manifest, hash_tables
+from recap.data.cleaning import DataConfig, RawRows, Rows, clean_rows, number_ids, number_rows
+from recap.data.dataset import Dataset, Manifest, hash_tables, hash_unseen
 from recap.memory import trim_heap
 
 DESCRIBING: Final = (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
@@ -41,8 +41,9 @@ def build_dataset(
     """Build a dataset from check-ins as numbers, see `prepare_dataset`. ``offset``: local minus UTC, minutes;
     ``describing``: source rows -> their raw rows, with those of `DESCRIBING` that exist.
     """
-    left, report = clean_rows(rows, config)
+    left, gone, report = clean_rows(rows, config)
     trim_heap()
+    unseen = _unseen_table(rows, offset, gone, ids, describing) if len(gone.row) else None
     user, users_left = _renumbered(rows.user[left.row])
     poi, pois_left = _renumbered(rows.poi[left.row])
     starts = np.append(True, left.trajectory[1:] != left.trajectory[:-1])
@@ -67,8 +68,30 @@ def build_dataset(
     pois = _describe_pois(describing(first), pois_of(pois_left), checkins)
     users = pd.DataFrame({c.USER_ID: users_of(users_left)})
     trim_heap()
-    manifest = Manifest(config=config, report=report, dataset_hash=hash_tables(checkins, pois, users), **facts)
-    return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest)
+    hashes = {"dataset_hash": hash_tables(checkins, pois, users), "unseen_hash": hash_unseen(unseen)}
+    manifest = Manifest(config=config, report=report, **hashes, **facts)
+    return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest, unseen=unseen)
+
+
+def _unseen_table(
+    rows: RawRows,
+    offset: np.ndarray,
+    gone: Rows,
+    ids: tuple[IdsOf, IdsOf],
+    describing: Callable[[np.ndarray], pd.DataFrame],
+) -> pd.DataFrame:
+    """`Dataset.unseen` of the rows whose user or POI training has not seen."""
+    described = describing(rows.source_row[gone.row])
+    table = pd.DataFrame({c.SOURCE_ROW: rows.source_row[gone.row]})
+    for name, ids_of, numbers in zip((c.USER_ID, c.POI_ID), ids, (rows.user, rows.poi), strict=True):
+        distinct, at = np.unique(numbers[gone.row], return_inverse=True)
+        table[name] = ids_of(distinct)[at].astype(str)
+    for name in (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY):
+        table[name] = described[name].astype(str).to_numpy() if name in described else ""
+    for name in (c.LATITUDE, c.LONGITUDE):
+        table[name] = described[name].to_numpy(np.float64)
+    time = pd.Series(rows.seconds[gone.row].view("datetime64[s]")).dt.tz_localize("UTC")
+    return table.assign(**{c.TZ_OFFSET_MINUTES: offset[gone.row], c.TIME: time, c.SPLIT: gone.split})
 
 
 def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

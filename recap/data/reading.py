@@ -10,6 +10,7 @@ from recap.data.format_detection import detect_format
 from recap.data.id_spellings import join_spellings
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
+from recap.data.parsing.table_builder import Sink
 from recap.data.readers.atomic_files import read_libcity, read_recbole
 from recap.data.readers.exports import read_export
 from recap.data.readers.getnext import read_getnext
@@ -34,16 +35,21 @@ _READERS: Final[dict[str, Callable[..., RawRead]]] = {
 }
 
 
-def read_checkins(path: Path, source_format: str, options: ReadOptions | None = None) -> RawRead:
-    """Read raw check-ins in a named format; ``auto`` detects it. Raises ConfigError: the format is unknown; DataError:
-    the file cannot be read as that format.
+def read_checkins(
+    path: Path, source_format: str, options: ReadOptions | None = None, sink: Sink | None = None
+) -> RawRead:
+    """Read raw check-ins in a named format; ``auto`` detects it. Raises ConfigError: the format is unknown, or ids are
+    to be joined block by block; DataError: the file cannot be read as that format. ``sink``: takes the rows block by
+    block, in formats that can.
     """
     options = options or ReadOptions()
     if source_format == "auto":
         source_format, _ = detect_format(path, options.encoding)
     if source_format not in _READERS:
         raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(_READERS)}")
-    read = _READERS[source_format](path, options=options)
+    if sink is not None and options.ids is not None:
+        raise ConfigError("--text ids=join works in memory only; leave it out, or use --engine memory")
+    read = _READERS[source_format](path, options=options, **({} if sink is None else {"sink": sink}))
     if options.ids is None:
         return read
     table, count = join_spellings(read.table)

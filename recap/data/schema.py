@@ -31,9 +31,15 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         **dict.fromkeys((c.CATEGORY_INDEX, c.TRAIN_CHECKINS), _WHOLE),
     },
     "users": {c.USER_ID: _TEXT},
+    "unseen": {
+        **dict.fromkeys((c.USER_ID, c.POI_ID, c.POI_NAME, c.CATEGORY_ID, c.CATEGORY), _TEXT),
+        **dict.fromkeys((c.LATITUDE, c.LONGITUDE), _REAL),
+        **dict.fromkeys((c.TZ_OFFSET_MINUTES, c.SPLIT, c.SOURCE_ROW), _WHOLE),
+        c.TIME: _MOMENT,
+    },
 }
 """Table -> column -> content; further columns of these kinds may be added."""
-OPTIONAL: Final[dict[str, dict[str, str]]] = {"checkins": {c.HISTORY_ONLY: _FLAG}, "pois": {}, "users": {}}
+OPTIONAL: Final[dict[str, dict[str, str]]] = {"checkins": {c.HISTORY_ONLY: _FLAG}}
 
 
 def read_table(folder: Path, name: str) -> pd.DataFrame:
@@ -47,7 +53,9 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
             raise DatasetError(f"{path} must have 1 to {MOST_ROWS:,} rows, got {rows:,}; run `recap prepare` again")
         if len(set(schema.names)) < len(schema.names):
             raise DatasetError(f"{path} has a column twice; run `recap prepare` again")
-        wanted = COLUMNS[name] | {column: kind for column, kind in OPTIONAL[name].items() if column in schema.names}
+        wanted = COLUMNS[name] | {
+            column: kind for column, kind in OPTIONAL.get(name, {}).items() if column in schema.names
+        }
         for column, kind in wanted.items():
             if column not in schema.names:
                 raise DatasetError(f"{path} has no column {column!r}; run `recap prepare` again")
@@ -67,7 +75,7 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
     # Each column is freed once converted: half the peak of a large table.
     frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
     del table
-    if name == "checkins":
+    if c.TIME in frame:
         frame[c.TIME] = frame[c.TIME].astype("datetime64[s, UTC]")
     return frame
 
@@ -86,7 +94,13 @@ def _kind(kind: pa.DataType) -> str | None:
     return _TEXT if pa.types.is_string(kind) or pa.types.is_large_string(kind) else None
 
 
-def check_tables(checkins: pd.DataFrame, pois: pd.DataFrame, users: pd.DataFrame, where: str) -> None:
+def check_tables(
+    checkins: pd.DataFrame,
+    pois: pd.DataFrame,
+    users: pd.DataFrame,
+    where: str,
+    unseen: pd.DataFrame | None = None,
+) -> None:
     """Refuse indices out of range, impossible values and rows out of order. Raises DatasetError: names table, column,
     row and value of the first error.
     """
@@ -94,7 +108,7 @@ def check_tables(checkins: pd.DataFrame, pois: pd.DataFrame, users: pd.DataFrame
     def refuse(table: str, column: str, bad: Any, expected: str) -> None:
         rows = np.flatnonzero(bad)
         if len(rows):
-            value = {"checkins": checkins, "pois": pois, "users": users}[table][column].iloc[rows[0]]
+            value = tables[table][column].iloc[rows[0]]
             raise DatasetError(
                 f"{where}: {table}.parquet row {rows[0]:,}: {column} must be {expected}, got {str(value)[:60]!r}; "
                 "run `recap prepare` again"
@@ -104,16 +118,22 @@ def check_tables(checkins: pd.DataFrame, pois: pd.DataFrame, users: pd.DataFrame
         values = table[column].to_numpy()
         return ~((values >= low) & (values <= high))  # NaN is outside
 
+    tables = {"checkins": checkins, "pois": pois, "users": users} | ({} if unseen is None else {"unseen": unseen})
     for column, size, of in ((c.USER, len(users), "users"), (c.POI, len(pois), "pois")):
         refuse("checkins", column, outside(checkins, column, 0, size - 1), f"a row of {of}, 0 to {size - 1:,}")
     if c.HISTORY_ONLY in checkins:
         aside = checkins[c.HISTORY_ONLY].to_numpy(bool) & (checkins[c.SPLIT].to_numpy() == c.TRAIN)
         refuse("checkins", c.HISTORY_ONLY, aside, "false for training check-ins")
-    refuse("checkins", c.SPLIT, outside(checkins, c.SPLIT, 0, len(c.SPLIT_NAMES) - 1), "0, 1 or 2")
-    limits = outside(checkins, c.TZ_OFFSET_MINUTES, -_LARGEST_OFFSET, _LARGEST_OFFSET)
-    refuse("checkins", c.TZ_OFFSET_MINUTES, limits, f"-{_LARGEST_OFFSET} to {_LARGEST_OFFSET}")
-    second = checkins[c.TIME].dt.tz_localize(None).to_numpy("datetime64[s]").astype(np.int64)
-    refuse("checkins", c.TIME, (second < 0) | (second >= _LATEST), "in 1970 to 2099")
+    farthest = _LARGEST_OFFSET
+    for name, table, splits in (("checkins", checkins, "0, 1 or 2"), ("unseen", unseen, "1 or 2")):
+        if table is None:
+            continue
+        refuse(name, c.SPLIT, outside(table, c.SPLIT, int(splits[0]), c.TEST), splits)
+        far = outside(table, c.TZ_OFFSET_MINUTES, -farthest, farthest)
+        refuse(name, c.TZ_OFFSET_MINUTES, far, f"-{farthest} to {farthest}")
+        second = _seconds(table)
+        refuse(name, c.TIME, (second < 0) | (second >= _LATEST), "in 1970 to 2099")
+    second = _seconds(checkins)
     user, trajectory = (checkins[name].to_numpy() for name in (c.USER, c.TRAJECTORY))
     if trajectory.dtype not in (np.int32, np.int64):  # differences of small or unsigned numbers wrap around
         trajectory = trajectory.astype(np.int64)
@@ -124,10 +144,16 @@ def check_tables(checkins: pd.DataFrame, pois: pd.DataFrame, users: pd.DataFrame
     step = np.diff(trajectory, prepend=-1)
     starts = (step == 1) | ((step == 0) & same_user)
     refuse("checkins", c.TRAJECTORY, ~starts, "0, 1, … in the order of the rows, each of one user")
-    refuse("pois", c.LATITUDE, outside(pois, c.LATITUDE, -90, 90), "-90 to 90")
-    refuse("pois", c.LONGITUDE, outside(pois, c.LONGITUDE, -180, 180), "-180 to 180")
+    for name in [name for name in ("pois", "unseen") if name in tables]:
+        for column, most in ((c.LATITUDE, 90), (c.LONGITUDE, 180)):
+            refuse(name, column, outside(tables[name], column, -most, most), f"-{most} to {most}")
     refuse("pois", c.CATEGORY_INDEX, outside(pois, c.CATEGORY_INDEX, 0, len(pois) - 1), f"0 to {len(pois) - 1:,}")
     train = np.bincount(checkins[c.POI].to_numpy()[checkins[c.SPLIT].to_numpy() == c.TRAIN], minlength=len(pois))
     refuse("pois", c.TRAIN_CHECKINS, pois[c.TRAIN_CHECKINS].to_numpy() != train, "the count of training check-ins")
     refuse("pois", c.POI_ID, pois[c.POI_ID].duplicated(), "a new id")
     refuse("users", c.USER_ID, users[c.USER_ID].duplicated(), "a new id")
+
+
+def _seconds(table: pd.DataFrame) -> np.ndarray:
+    seconds: np.ndarray = table[c.TIME].dt.tz_localize(None).to_numpy("datetime64[s]").astype(np.int64)
+    return seconds

@@ -132,9 +132,9 @@ class OtherUsers:
 
 @dataclass(frozen=True, eq=False)
 class NextCategories:
-    """Which categories other users go to next, from a category and at an hour, in training. ``counts``: sources are K
-    categories, 24 hours, "any", and "unknown", which nobody left; ``num_categories``: K, of places with training
-    check-ins.
+    """Which categories other users go to next, in training: from a category, leaving at an hour, arriving at an hour.
+    ``counts``: sources are K categories, twice 24 hours, "any", and "unknown", which nobody left; ``num_categories``:
+    K, of places with training check-ins.
     """
 
     counts: OtherUsers
@@ -146,27 +146,28 @@ class NextCategories:
         user, poi = (dataset.checkins[name].to_numpy(np.int64) for name in (c.USER, c.POI))
         category_P = dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)
         categories = int(category_P[poi[dataset.checkins[c.SPLIT].to_numpy() == c.TRAIN]].max(initial=-1)) + 1
-        hour = dataset.local_time.dt.hour.to_numpy(np.int64)[rows]
-        any_hour = np.full(len(rows), categories + _HOURS)
-        source = np.concatenate([category_P[poi[rows]], categories + hour, any_hour])
-        destination = np.tile(category_P[poi[rows + 1]], 3)
-        size = categories + _HOURS + 2
+        hour = dataset.local_time.dt.hour.to_numpy(np.int64)
+        any_hour = np.full(len(rows), categories + 2 * _HOURS)
+        leaving, arriving = categories + hour[rows], categories + _HOURS + hour[rows + 1]
+        source = np.concatenate([category_P[poi[rows]], leaving, arriving, any_hour])
+        destination = np.tile(category_P[poi[rows + 1]], 4)
+        size = categories + 2 * _HOURS + 2
         ones = np.ones(len(source), dtype=np.int64)
         counts = sparse.csr_array((ones, (source, destination)), shape=(size, size))
-        return cls(OtherUsers.of(np.tile(user[rows], 3), source, destination, counts), categories)
+        return cls(OtherUsers.of(np.tile(user[rows], 4), source, destination, counts), categories)
 
     def to(self, device: torch.device | str) -> "NextCategories":
         return NextCategories(self.counts.to(device), self.num_categories)
 
-    def likelier(self, user_B: Tensor, category_B: Tensor, hour_B: Tensor) -> tuple[Tensor, Tensor]:
+    def likelier(self, user_B: Tensor, category_B: Tensor, hour_B: Tensor, *, arriving: bool) -> tuple[Tensor, Tensor]:
         """How much likelier than usual others go next to each category: log ratios, (B, K) float64 each.
 
-        Given the source's category, and given its hour; 0 where nothing is known.
+        Given the source's category, and given the hour of leaving or ``arriving``; 0 where nothing is known.
         """
-        usual_BK = self._others(user_B, torch.full_like(category_B, self.num_categories + _HOURS)) + 0.5
+        usual_BK = self._others(user_B, torch.full_like(category_B, self.num_categories + 2 * _HOURS)) + 0.5
         usual_BK = usual_BK / usual_BK.sum(1, keepdim=True)
-        known_B = torch.where(category_B < self.num_categories, category_B, self.num_categories + _HOURS + 1)
-        both = (known_B, self.num_categories + hour_B.long())
+        known_B = torch.where(category_B < self.num_categories, category_B, self.num_categories + 2 * _HOURS + 1)
+        both = (known_B, self.num_categories + _HOURS * arriving + hour_B.long())
         from_here_BK, at_hour_BK = (self._likelier(self._others(user_B, source_B), usual_BK) for source_B in both)
         return from_here_BK, at_hour_BK
 

@@ -13,14 +13,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from recap.data.dataset import Dataset
-from recap.features.catalogue import VISIT_FEATURES
+from recap.features.catalogue import FeatureSet, feature_set
 from recap.features.others import EdgeEdits, NextCategories, OtherUsers
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.two_hop import two_hop_paths, without_paths
-from recap.features.visits import PastRows, long_gaps_lately, new_lately, visit_features
+from recap.features.visits import PastRows, long_gaps_lately, new_lately, pause_hours, visit_features
 from recap.graph import TransitionGraph
-from recap.history import Histories
+from recap.history import Histories, TimedHistories, local_hour_fraction
 from recap.ragged import found_in, sum_within
 
 
@@ -43,14 +43,16 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class FeatureValues:
-    """Features of a batch, in the order of `recap.features.catalogue.FEATURES`.
+    """Features of a batch.
 
     Attributes:
-        sparse: `VISIT_FEATURES` of every place in a user's past, the source included; then others' transitions, two-hop
-            paths and similar users, one feature each at the places that have it, the last at new places only.
-        by_category_JBK: the last of `PLACE_FEATURES`, which depend on case and category only.
+        of: which, in their order.
+        sparse: ``of.visited`` of every place in a user's past, the source included; then each of ``of.sparse`` at the
+            places that have it, similar users at new places only.
+        by_category_JBK: ``of.by_category``.
     """
 
+    of: FeatureSet
     histories: Histories
     places: Places
     sparse: tuple[Pairs, ...]
@@ -64,12 +66,16 @@ class FeatureValues:
     def visits(self) -> Pairs:
         return self.sparse[0]
 
+    @property
+    def similar_users(self) -> Pairs:
+        return self.sparse[self.of.row_spans.index(self.of.rows("similar_users"))]
+
     def is_known(self, key_I: Tensor) -> Tensor:
         """Whether the user was or is there."""
         return found_in(self.visits.key_C, key_I)[0]
 
     def everywhere(self, key_I: Tensor) -> Tensor:
-        """`PLACE_FEATURES` at pairs as if the place were new, (F, I)."""
+        """``of.new`` at pairs as if the place were new, (F, I)."""
         case_I, poi_I = torch.div(key_I, self.num_pois, rounding_mode="floor"), key_I % self.num_pois
         dtype = self.by_category_JBK.dtype
         return torch.stack(
@@ -90,8 +96,8 @@ class FeatureValues:
         known_I = self.is_known(key_I)
         value_FI = torch.cat([*(pairs.at(key_I) for pairs in self.sparse), self.everywhere(key_I)])
         applies_FI = torch.ones_like(value_FI, dtype=torch.bool)
-        applies_FI[: len(VISIT_FEATURES)] = known_I
-        applies_FI[len(VISIT_FEATURES) + 2 :] = ~known_I
+        applies_FI[: len(self.of.visited)] = known_I
+        applies_FI[self.of.rows("similar_users").start :] = ~known_I
         return value_FI, applies_FI
 
 
@@ -136,17 +142,22 @@ class Features:
         key_C, slot_H = torch.unique(past.case_H * num_pois + poi_H, return_inverse=True)
         case_C = torch.div(key_C, num_pois, rounding_mode="floor")
         poi_C = key_C - case_C * num_pois
-        category_BK = torch.log1p(self.places.category_visits(past.case_H, poi_H, len(histories)))
-        share_B = new_lately(histories.checkins, histories.row_B)
+        of_categories = self._of_categories(histories, past, poi_H)
+        category_C = self.places.category_P[poi_C]
         found = visit_features(histories, past, slot_H, case_C) | {
             "popularity_known": torch.log1p(self.places.others_checkins(histories.user_B[case_C], poi_C)),
             "distance_known": torch.log1p(self.places.distance_between(histories.source_B[case_C], poi_C)),
-            "category_known": category_BK[case_C, self.places.category_P[poi_C]],
-            "new_lately": share_B[case_C],
-            "long_gaps_lately": long_gaps_lately(histories.checkins, histories.row_B)[case_C],
+            "category_known": of_categories["category_new"][case_C, category_C],
+            "new_lately": new_lately(histories.checkins, histories.row_B)[case_C],
         }
-        found |= {f.name: found[f.factors[0]] * found[f.factors[1]] for f in VISIT_FEATURES if f.factors}
-        visits = Pairs(key_C, torch.stack([found[feature.name] for feature in VISIT_FEATURES]).to(dtype))
+        if isinstance(histories, TimedHistories):
+            found["pause"] = torch.log1p(pause_hours(histories))[case_C]
+            found["category_at_time_known"] = F.softplus(of_categories["category_at_time"][case_C, category_C])
+        else:
+            found["long_gaps_lately"] = long_gaps_lately(histories.checkins, histories.row_B)[case_C]
+        names = feature_set(given_time=isinstance(histories, TimedHistories))
+        found |= {f.name: found[f.factors[0]] * found[f.factors[1]] for f in names.visited if f.factors}
+        visits = Pairs(key_C, torch.stack([found[feature.name] for feature in names.visited]).to(dtype))
 
         edge_case_E, edge_poi_E, count_E = self.others.transitions_from(histories.user_B, histories.source_B, edits)
         key_T, count_T = _summed(edge_case_E * num_pois + edge_poi_E, count_E.double())
@@ -163,16 +174,24 @@ class Features:
             Pairs(key_W, product_W[None].to(dtype)),
             Pairs(key_S[is_new_S], torch.log1p(similarity[is_new_S])[None].to(dtype)),
         )
-        by_category_JBK = torch.stack([category_BK, *self._category_features(histories, share_B)]).to(dtype)
-        return FeatureValues(histories, self.places, sparse, by_category_JBK)
+        by_category_JBK = torch.stack([of_categories[name] for name in names.by_category]).to(dtype)
+        return FeatureValues(names, histories, self.places, sparse, by_category_JBK)
 
-    def _category_features(self, histories: Histories, share_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        category_B, hour_B = self.places.category_P[histories.source_B], histories.checkins.hour_T[histories.row_B]
+    def _of_categories(self, histories: Histories, past: PastRows, poi_H: Tensor) -> dict[str, Tensor]:
+        """Features that depend on case and category only, (B, K) each."""
+        given_time = isinstance(histories, TimedHistories)
+        category_B = self.places.category_P[histories.source_B]
+        hour_B = 24.0 * local_hour_fraction(histories.now_local_seconds_B)
         missing = self.places.num_categories - self.categories.num_categories  # categories without training
-        from_here_BK, at_hour_BK = (
-            F.pad(ratio_BK, (0, missing)) for ratio_BK in self.categories.likelier(histories.user_B, category_B, hour_B)
-        )
-        return from_here_BK, at_hour_BK, share_B[:, None].expand_as(at_hour_BK)
+        likelier = self.categories.likelier(histories.user_B, category_B, hour_B, arriving=given_time)
+        from_here_BK, at_hour_BK = (F.pad(ratio_BK, (0, missing)) for ratio_BK in likelier)
+        share_B = new_lately(histories.checkins, histories.row_B)
+        return {
+            "category_new": torch.log1p(self.places.category_visits(past.case_H, poi_H, len(histories))),
+            "category_from_here": from_here_BK,
+            "category_at_time" if given_time else "category_at_hour": at_hour_BK,
+            "new_lately": share_B[:, None].expand_as(at_hour_BK),
+        }
 
 
 def _summed(key_N: Tensor, value_N: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,6 +1,7 @@
 """The user's past at each case, and features of the places in it: visits, times of day and week, own transitions.
 
-Only check-ins up to and including the source count.
+Only check-ins up to and including the source count. "Now" is the source's time or, where one is given, the time asked
+for (`Histories.now_seconds_B`).
 
 Shape suffixes: B cases, H past check-ins of all cases, C places of the past of all cases.
 """
@@ -12,14 +13,25 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from recap.features.catalogue import BURST_MINUTES, HABIT_DAYS, LATELY, LONG_GAP_HOURS
-from recap.history import SECONDS_PER_DAY, CheckinTensors, Histories
+from recap.features.catalogue import BURST_MINUTES, HABIT_DAYS, LATELY, LONG_GAP_HOURS, LONG_HABIT_DAYS
+from recap.history import (
+    SECONDS_PER_DAY,
+    CheckinTensors,
+    Histories,
+    TimedHistories,
+    local_hour_fraction,
+    local_weekday,
+)
 from recap.ragged import sum_within
 
 _SHORTEST_DAYS: Final = 0.02
 """About half an hour, the resolution of waits."""
 _LARGEST_RATIO: Final = 5.0
-_NEXT_HOUR_WIDTH: Final = 2.0
+_NEAR_HOURS: Final = 0.5
+_AROUND_HOURS: Final = 2.0
+"""Widths of Gaussians around the clock."""
+_SIMILAR_PAUSE: Final = 0.35
+"""Width of a Gaussian over log(1 + hours)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,62 +104,72 @@ def _share(counts_BL: Tensor, is_true_BL: Tensor) -> Tensor:
     return ((counts_BL & is_true_BL).sum(1) + 1.0).double() / (counts_BL.sum(1) + 2.0)
 
 
-def days_between(checkins: CheckinTensors, earlier: Tensor, later: Tensor) -> Tensor:
-    """Days from one row to another, float64."""
-    return (checkins.seconds_T[later] - checkins.seconds_T[earlier]).double() / SECONDS_PER_DAY
+def pause_hours(histories: Histories) -> Tensor:
+    """Hours from the last check-in to now, float64 (B,)."""
+    return (histories.now_seconds_B - histories.checkins.seconds_T[histories.row_B]).double() / 3600.0
 
 
-def same_hour(checkins: CheckinTensors, one: Tensor, other: Tensor, width_hours: float) -> Tensor:
+def same_hour(hour_N: Tensor, other_N: Tensor, width_hours: float) -> Tensor:
     """1 at the same local time, falling like a Gaussian of this width around the clock; 0 beyond 3 widths."""
-    angle = 2.0 * pi * (checkins.hour_T.index_select(0, one) - checkins.hour_T.index_select(0, other)) / 24.0
+    angle = 2.0 * pi * (hour_N - other_N) / 24.0
     close = torch.exp((torch.cos(angle) - 1.0) / (2.0 * pi * width_hours / 24.0) ** 2)
     return torch.where(close > 0.01, close, 0.0)
 
 
-def is_weekend(checkins: CheckinTensors, row: Tensor) -> Tensor:
-    return checkins.weekday_T[row] >= 5
-
-
 def visit_features(histories: Histories, past: PastRows, slot_H: Tensor, case_C: Tensor) -> dict[str, Tensor]:
     """Features by name, (C,) float64 each. ``slot_H``: each past check-in's place among C."""
-    checkins, row_B = histories.checkins, histories.row_B
-    q_H, row_H = past.row_H, row_B[past.case_H]
+    checkins, q_H, case_H = histories.checkins, past.row_H, past.case_H
     last_C = torch.full_like(case_C, -1).scatter_reduce_(0, slot_H, q_H, "amax")  # rows are in time order
-    hours_C = 24.0 * days_between(checkins, last_C, row_B[case_C])
-    days_H = days_between(checkins, q_H, row_H)
+    now_B, seconds_T = histories.now_seconds_B, checkins.seconds_T
+    hours_C = 24.0 * ((now_B[case_C] - seconds_T[last_C]).double() / SECONDS_PER_DAY)
+    days_H = (now_B[case_H] - seconds_T[q_H]).double() / SECONDS_PER_DAY
     weights = _weights(histories, past, days_H)
-    return {
-        **{name: torch.log1p(sum_within(weight_H, slot_H, len(case_C))) for name, weight_H in weights.items()},
-        "time_since_visit": 1.0 + torch.log1p(hours_C),
-        **_regularity(days_H, slot_H, len(case_C)),
-    }
+    features = {name: torch.log1p(sum_within(weight_H, slot_H, len(case_C))) for name, weight_H in weights.items()}
+    return features | {"time_since_visit": 1.0 + torch.log1p(hours_C), **_regularity(days_H, slot_H, len(case_C))}
 
 
 def _weights(histories: Histories, past: PastRows, days_H: Tensor) -> dict[str, Tensor]:
     """Weight of each past check-in in its place's counts."""
-    checkins, row_B, q_H, before_H = histories.checkins, histories.row_B, past.row_H, past.previous_H
-    row_H = row_B[past.case_H]
+    checkins, q_H, before_H, case_H = histories.checkins, past.row_H, past.previous_H, past.case_H
     habit_H = torch.exp(-days_H / HABIT_DAYS)
     follows_H = past.is_after_source_H * habit_H
-    hour_T, day_T, weekday_T = checkins.hour_T, checkins.day_T, checkins.weekday_T
-    later_H = torch.remainder(hour_T[q_H] - hour_T[row_H], 24.0)
-    same_weekday_H = weekday_T[q_H] == weekday_T[row_H]
-    came_at_hour_H = same_hour(checkins, before_H, row_H, _NEXT_HOUR_WIDTH)
-    next_at_hour_H = habit_H * past.has_previous_H * came_at_hour_H
-    such_day_B = is_weekend(checkins, row_B)[past.case_H]
-    pause_H = (checkins.seconds_T[q_H] - checkins.seconds_T[before_H]) > 60.0 * BURST_MINUTES
-    return {
+    weekday_B = local_weekday(histories.now_local_seconds_B)
+    on_weekday_H = checkins.weekday_T[q_H] == weekday_B[case_H]
+    on_such_days_H = (checkins.weekday_T[q_H] >= 5) == (weekday_B >= 5)[case_H]
+    pause_H = checkins.seconds_T[q_H] - checkins.seconds_T[before_H]
+    found = {
         "visits": torch.ones_like(days_H),
-        "visits_50_checkins": torch.exp((q_H - row_H).double() / 50.0),
-        "visits_first_of_day": habit_H * (~past.has_previous_H | (day_T[q_H] != day_T[before_H])),
-        "visits_0_to_2_hours_later": habit_H * ((later_H > 0) & (later_H <= 2)),
-        "visits_on_such_days": habit_H * (is_weekend(checkins, q_H) == such_day_B),
-        "visits_on_weekday": habit_H * same_weekday_H,
-        "next_at_hour_on_such_days": next_at_hour_H * (is_weekend(checkins, before_H) == such_day_B),
+        "visits_50_checkins": torch.exp((q_H - histories.row_B[case_H]).double() / 50.0),
+        "visits_first_of_day": habit_H * (~past.has_previous_H | (checkins.day_T[q_H] != checkins.day_T[before_H])),
+        "visits_on_such_days": habit_H * on_such_days_H,
+        "visits_on_weekday": habit_H * on_weekday_H,
         "own_transitions": follows_H,
         "own_transition_pairs": follows_H * past.is_after_same_pair_H,
-        "own_transitions_at_hour": follows_H * came_at_hour_H,
-        "own_slow_transitions": follows_H * pause_H,
+        "own_slow_transitions": follows_H * (pause_H > 60.0 * BURST_MINUTES),
+    }
+    hour_H = 24.0 * local_hour_fraction(histories.now_local_seconds_B)[case_H]
+    if not isinstance(histories, TimedHistories):
+        later_H = torch.remainder(checkins.hour_T[q_H] - hour_H, 24.0)
+        came_at_hour_H = same_hour(checkins.hour_T[before_H], hour_H, _AROUND_HOURS)
+        came_on_such_days_H = (checkins.weekday_T[before_H] >= 5) == (weekday_B >= 5)[case_H]
+        return found | {
+            "visits_0_to_2_hours_later": habit_H * ((later_H > 0) & (later_H <= 2)),
+            "next_at_hour_on_such_days": habit_H * past.has_previous_H * came_at_hour_H * came_on_such_days_H,
+            "own_transitions_at_hour": follows_H * came_at_hour_H,
+        }
+    near_H, around_H = (same_hour(checkins.hour_T[q_H], hour_H, width) for width in (_NEAR_HOURS, _AROUND_HOURS))
+    apart_H = torch.log1p(pause_H.double() / 3600.0) - torch.log1p(pause_hours(histories))[case_H]
+    similar_H = torch.exp(-0.5 * (apart_H / _SIMILAR_PAUSE).square()) * past.has_previous_H
+    return found | {
+        "visits_near_time": habit_H * near_H,
+        "visits_around_time": habit_H * around_H,
+        "visits_near_time_on_such_days": habit_H * near_H * on_such_days_H,
+        "visits_near_time_on_weekday": habit_H * near_H * on_weekday_H,
+        "visits_near_time_200_days": torch.exp(-days_H / LONG_HABIT_DAYS) * near_H * on_such_days_H,
+        "visits_around_time_on_weekday": habit_H * around_H * on_weekday_H,
+        "visits_after_similar_pause": habit_H * similar_H,
+        "own_transitions_at_time": follows_H * around_H,
+        "own_transitions_after_similar_pause": follows_H * similar_H,
     }
 
 

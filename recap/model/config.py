@@ -28,6 +28,10 @@ class PriorConfig(Config):
     start: Literal["zero", "pretrained"] = Field(
         "zero", description="Where curves start: at zero, or at the pretrained ones, which then hold them."
     )
+    given_time: bool = Field(
+        False,
+        description="Curves that read the time of the next check-in: where at a given time (docs/explanations.md).",
+    )
     count_weight: float = Field(1.0, description="w_cnt at the start.")
     recency_steps: float = Field(10.0, gt=0, description="tau_rec at the start, in check-ins; kept positive.")
     use_count: bool = Field(True, description="False: w/o count.")
@@ -85,6 +89,11 @@ class ModelConfig(Config):
     @property
     def has_curves(self) -> bool:
         return self.prior.kind == "curves"
+
+    @property
+    def reads_target_time(self) -> bool:
+        """Whether it needs the time of the next check-in."""
+        return self.use_future_time or (self.has_curves and self.prior.given_time)
 
     @property
     def has_core(self) -> bool:

@@ -9,21 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from recap.features.catalogue import FEATURES, PAST, PLACE_FEATURES, TIME, VISIT_FEATURES
+from recap.features.catalogue import GIVEN_TIME, PAST, TIME, feature_set
 from recap.features.others import EdgeEdits
 from recap.features.values import Features, FeatureValues, Pairs
 from recap.history import Histories
 from recap.model.curves import Curves, OnCurves
 from recap.ragged import found_in
 
-_VISITS, _SIMILAR, _CATEGORIES = 0, 3, 4
-"""Positions in `CurveValues.on`; the first four are those of `FeatureValues.sparse`."""
-_SPANS = (
-    slice(0, len(VISIT_FEATURES)),
-    *(slice(len(VISIT_FEATURES) + at, len(VISIT_FEATURES) + at + 1) for at in range(3)),
-)
-_NEW = len(FEATURES) - len(PLACE_FEATURES)
-_POPULARITY, _DISTANCE, _BY_CATEGORY = slice(_NEW, _NEW + 1), slice(_NEW + 1, _NEW + 2), slice(_NEW + 2, len(FEATURES))
 _KNOT_CASES = 1024
 """Training cases whose candidates place the knots."""
 
@@ -67,13 +59,14 @@ class _AsNew(torch.autograd.Function):
 
 @dataclass(frozen=True, eq=False)
 class CurveValues:
-    """Features of a batch and their positions on the curves: ``on`` of each of ``features.sparse`` and of the features
-    by category, (J, B K); ``distance`` to all places, (1, B P), computed if None. ``kept_FB``: factor on each case's
-    curves, 0 or 1; None keeps all.
+    """Features of a batch and their positions on the curves: ``on`` of each of ``features.sparse``; ``by_category`` of
+    the features by category, (J, B K); ``distance`` to all places, (1, B P), computed if None. ``kept_FB``: factor on
+    each case's curves, 0 or 1; None keeps all.
     """
 
     features: FeatureValues
     on: tuple[OnCurves, ...]
+    by_category: OnCurves
     distance: OnCurves | None = None
     kept_FB: Tensor | None = None
 
@@ -83,15 +76,18 @@ class CurveValues:
 
 class CurvePrior(nn.Module):
     """R_t(d) of every place, dense and unbounded; all curves are 0 before training, and without history those of past
-    visits and times for good. ``new_places`` are points of every place new to the user, fitted to a dataset
-    (`recap.pretrained`); None is no term.
+    visits and times for good. ``given_time``: they read the time of the next check-in, from `TimedHistories`.
+    ``new_places`` are points of every place new to the user, fitted to a dataset (`recap.pretrained`); None is no term.
     """
 
-    def __init__(self, features: Features, *, with_history: bool = True) -> None:
+    def __init__(self, features: Features, *, given_time: bool = False, with_history: bool = True) -> None:
         super().__init__()
-        self.features = features
+        self.features, self.of = features, feature_set(given_time=given_time)
         self.new_places: float | None = None
-        self.curves = Curves([with_history or feature.group not in (PAST, TIME) for feature in FEATURES])
+        enabled = [with_history or feature.group not in (PAST, TIME) for feature in self.of.features]
+        self.curves = Curves(self.of, enabled)
+        self._popularity, self._distance = self.of.rows("popularity_new"), self.of.rows("distance_new")
+        self._by_category = self.of.rows(*self.of.by_category)
 
     def features_of(
         self,
@@ -104,33 +100,38 @@ class CurvePrior(nn.Module):
         if self.features.device != histories.row_B.device:
             self.features = self.features.to(histories.row_B.device)
         dtype = self.curves.step_FK.dtype
-        values = self.features.of(histories, edits, cut_K3, dtype)
-        located = (*(pairs.value_FC for pairs in values.sparse), values.by_category_JBK.flatten(1))
-        on = tuple(self.curves.locate(*each) for each in zip(located, (*_SPANS, _BY_CATEGORY), strict=True))
-        return CurveValues(values, on, kept_FB=None if factor_BF is None else factor_BF.T.to(dtype))
+        values = self.features.of(self._asked(histories), edits, cut_K3, dtype)
+        spans = zip(values.sparse, self.of.row_spans, strict=True)
+        on = tuple(self.curves.locate(pairs.value_FC, span) for pairs, span in spans)
+        by_category = self.curves.locate(values.by_category_JBK.flatten(1), self._by_category)
+        return CurveValues(values, on, by_category, kept_FB=None if factor_BF is None else factor_BF.T.to(dtype))
+
+    def _asked(self, histories: Histories) -> Histories:
+        """With a time given only where the curves read it."""
+        return histories if self.of is GIVEN_TIME else histories.untimed
 
     def locate_distances(self, source_B: Tensor, poi_U: Tensor | None = None) -> OnCurves:
         """Locate distances from sources to all or some places on their curve, (1, B P) or (1, B U)."""
         distance_BU = self.features.places.distance_km(source_B, self.curves.step_FK.dtype, poi_U).log1p_()
-        return self.curves.locate(distance_BU.view(1, -1), _DISTANCE)
+        return self.curves.locate(distance_BU.view(1, -1), self._distance)
 
     def knot_values(self, histories: Histories) -> list[Tensor]:
         """Values of each feature at some of the cases' candidates, whose quantiles place the knots."""
         size = min(_KNOT_CASES, len(histories))
         apart = torch.linspace(0, len(histories) - 1, size, device=histories.row_B.device).round().long()
-        found: list[list[Tensor]] = [[] for _ in FEATURES]
-        for rows_B in histories.row_B[apart].split(64):
-            values = self.features.of(Histories(histories.checkins, rows_B), dtype=self.curves.step_FK.dtype)
-            for span, pairs in zip(_SPANS, values.sparse, strict=True):
-                for feature, value_C in zip(range(len(FEATURES))[span], pairs.value_FC, strict=True):
-                    found[feature].append(value_C[value_C != 0].cpu())
-            num_pois, size = values.num_pois, len(rows_B)
+        found: list[list[Tensor]] = [[] for _ in self.of.features]
+        for at_B in apart.split(64):
+            values = self.features.of(self._asked(histories.select(at_B)), dtype=self.curves.step_FK.dtype)
+            packed = [value_C for pairs in values.sparse for value_C in pairs.value_FC]
+            for row, value_C in enumerate(packed):
+                found[row].append(value_C[value_C != 0].cpu())
+            num_pois, size = values.num_pois, len(at_B)
             # All places, or a fixed sample of a large catalogue.
-            spread = torch.linspace(0, num_pois - 1, min(num_pois, 5_000), device=rows_B.device).round().long()
-            key_I = (torch.arange(size, device=rows_B.device)[:, None] * num_pois + spread).view(-1)
+            spread = torch.linspace(0, num_pois - 1, min(num_pois, 5_000), device=at_B.device).round().long()
+            key_I = (torch.arange(size, device=at_B.device)[:, None] * num_pois + spread).view(-1)
             key_I = key_I[~values.is_known(key_I)]
-            for at, value_I in enumerate(values.everywhere(key_I)):
-                found[_NEW + at].append(value_I[:: max(1, len(value_I) // 20_000)].cpu())
+            for row, value_I in enumerate(values.everywhere(key_I), start=len(packed)):
+                found[row].append(value_I[:: max(1, len(value_I) // 20_000)].cpu())
         return [torch.cat(pieces) for pieces in found]
 
     def forward(self, values: CurveValues) -> Tensor:
@@ -153,7 +154,8 @@ class CurvePrior(nn.Module):
 
     def at_drawn(self, values: CurveValues, poi_U: Tensor) -> Tensor:
         """R_t(d) of places sampled for the batch, (B, U), exact at pairs that are not candidates."""
-        key_N, points_N = values.features.sparse[_SIMILAR].key_C, self._points(_SIMILAR, values)[0]
+        similar = self.of.row_spans.index(self.of.rows("similar_users"))
+        key_N, points_N = values.features.sparse[similar].key_C, self._points(similar, values)[0]
         key_N, points_N = _among(key_N, points_N, values.features.num_pois, poi_U)
         return self._everywhere(values, key_N[:0], key_N, points_N, poi_U)
 
@@ -163,10 +165,10 @@ class CurvePrior(nn.Module):
         """R_t(d) of all places (B, P) or some (B, U), see `_AsNew`."""
         features, kept_FB = values.features, values.kept_FB
         places, source_B, dtype = features.places, features.histories.source_B, features.by_category_JBK.dtype
-        popularity_U = self.curves(torch.log1p(places.checkins_P).to(dtype)[None], _POPULARITY)[0]
+        popularity_U = self.curves(torch.log1p(places.checkins_P).to(dtype)[None], self._popularity)[0]
         distance = values.distance or self.locate_distances(source_B, poi_U)
-        distance_BU = self.curves(distance, _DISTANCE).view(len(source_B), -1)
-        of_category_JN = self.curves(values.on[_CATEGORIES], _BY_CATEGORY)
+        distance_BU = self.curves(distance, self._distance).view(len(source_B), -1)
+        of_category_JN = self.curves(values.by_category, self._by_category)
         of_category_JBK = of_category_JN.view(len(of_category_JN), len(source_B), -1)
         key_O, own_O = self._without_own(features, popularity_U)
         category_U = places.category_P
@@ -175,12 +177,12 @@ class CurvePrior(nn.Module):
             popularity_U, category_U = popularity_U.index_select(0, poi_U), category_U[poi_U]
         if kept_FB is not None:
             case_O = torch.div(key_O, distance_BU.shape[1], rounding_mode="floor")
-            popularity_B, distance_B = kept_FB[_NEW], kept_FB[_NEW + 1]
+            popularity_B, distance_B = kept_FB[self._popularity][0], kept_FB[self._distance][0]
             popularity_U, own_O = popularity_U * popularity_B[:, None], own_O * popularity_B[case_O]
             distance_BU = distance_BU * distance_B[:, None]
-            of_category_JBK = of_category_JBK * kept_FB[_BY_CATEGORY][:, :, None]
+            of_category_JBK = of_category_JBK * kept_FB[self._by_category][:, :, None]
         if self.new_places is not None:
-            kept = 1.0 if kept_FB is None else kept_FB[len(FEATURES)][:, None]
+            kept = 1.0 if kept_FB is None else kept_FB[len(self.of)][:, None]
             distance_BU = distance_BU + self.new_places * kept
         return _AsNew.apply(
             popularity_U, distance_BU, of_category_JBK.sum(0), category_U, key_O, own_O, known_C, key_N, packed_N
@@ -188,21 +190,22 @@ class CurvePrior(nn.Module):
 
     def visits_and_time(self, values: CurveValues, key_C: Tensor) -> Tensor:
         """Sum of the curves of past visits and of times at pairs with visited places, (C,)."""
-        rows = [at for at, feature in enumerate(VISIT_FEATURES) if feature.group in (PAST, TIME)]
-        return Pairs(values.features.visits.key_C, self._points(_VISITS, values)[rows].sum(0)[None]).at(key_C)[0]
+        rows = [at for at, feature in enumerate(self.of.visited) if feature.group in (PAST, TIME)]
+        return Pairs(values.features.visits.key_C, self._points(0, values)[rows].sum(0)[None]).at(key_C)[0]
 
     def _points(self, at: int, values: CurveValues) -> Tensor:
-        points_FC = self.curves(values.on[at], _SPANS[at])
+        span = self.of.row_spans[at]
+        points_FC = self.curves(values.on[at], span)
         if values.kept_FB is None:
             return points_FC
         case_C = torch.div(values.features.sparse[at].key_C, values.features.num_pois, rounding_mode="floor")
-        return points_FC * values.kept_FB[_SPANS[at]][:, case_C]
+        return points_FC * values.kept_FB[span][:, case_C]
 
     def _without_own(self, features: FeatureValues, popularity_P: Tensor) -> tuple[Tensor, Tensor]:
         """How leaving out the user's own check-ins changes popularity's points: keys and changes, (O,)."""
         case_O, poi_O, own_O = features.places.own_checkins(features.histories.user_B)
         others_O = torch.log1p(features.places.checkins_P[poi_O] - own_O).to(popularity_P.dtype)
-        change_O = self.curves(others_O[None], _POPULARITY)[0] - popularity_P.index_select(0, poi_O)
+        change_O = self.curves(others_O[None], self._popularity)[0] - popularity_P.index_select(0, poi_O)
         return case_O * features.num_pois + poi_O, change_O
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.features.catalogue import FEATURES, VISIT_FEATURES, Feature
+from recap.features.catalogue import FeatureSet
 
 INTERVALS: Final = 10
 """At most, between knots."""
@@ -82,12 +82,12 @@ class Curves(nn.Module):
     enabled_F1: Tensor
     smoothing_F: Tensor
 
-    def __init__(self, enabled: list[bool] | None = None, features: tuple[Feature, ...] = FEATURES) -> None:
+    def __init__(self, of: FeatureSet, enabled: list[bool] | None = None) -> None:
         super().__init__()
-        self.features = features
+        self.of, features = of, of.features
         keeps = torch.ones(len(features)) if enabled is None else torch.tensor(enabled, dtype=torch.float32)
         self.register_buffer("enabled_F1", keeps[:, None], persistent=False)
-        smoothing = [1.0 if feature in VISIT_FEATURES else _NEW_PLACES_SMOOTHING for feature in features]
+        smoothing = [1.0 if feature in of.visited else _NEW_PLACES_SMOOTHING for feature in features]
         self.register_buffer("smoothing_F", torch.tensor(smoothing), persistent=False)
         self.step_FK = nn.Parameter(torch.zeros(len(features), INTERVALS))
         knots = torch.full((len(features), INTERVALS + 1), torch.inf)
@@ -96,7 +96,7 @@ class Curves(nn.Module):
 
     def disable(self, names: Collection[str]) -> None:
         """Leave the curves of these features at 0 for good."""
-        for row, feature in enumerate(self.features):
+        for row, feature in enumerate(self.of.features):
             if feature.name in names:
                 self.enabled_F1[row] = 0.0
 
@@ -116,7 +116,7 @@ class Curves(nn.Module):
         """Put knots at distinct quantiles of each feature's values, the lowest included. ``values``: of each feature;
         without zeros if few places have the feature; ``last``: the highest quantile; 1 - last is then the lowest.
         """
-        for row, (feature, value_N) in enumerate(zip(self.features, values, strict=True)):
+        for row, (feature, value_N) in enumerate(zip(self.of.features, values, strict=True)):
             self.knot_FK1[row] = quantile_knots(value_N, from_zero=not feature.everywhere, last=last)
 
     def locate(self, value_FN: Tensor, rows: slice = slice(None)) -> OnCurves:
@@ -148,7 +148,7 @@ class Curves(nn.Module):
         """
         width_FK = self.knot_FK1.diff(dim=1)
         is_slope_FK = width_FK.isfinite()
-        is_slope_FK[[not feature.everywhere for feature in self.features], 0] = False
+        is_slope_FK[[not feature.everywhere for feature in self.of.features], 0] = False
         width_FK = torch.where(is_slope_FK, width_FK, 1.0)
         range_F1 = (width_FK * is_slope_FK).sum(1, keepdim=True)
         slope_FK = self.step_FK * is_slope_FK * range_F1 / width_FK

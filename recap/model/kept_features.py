@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from recap.features.catalogue import FeatureSet
 from recap.features.places import Places
 from recap.features.values import FeatureValues, Pairs
 from recap.history import Histories
@@ -64,13 +65,14 @@ class _Packed:
 class KeptFeatures:
     """`CurveValues` of training cases, without values and two-hop paths."""
 
+    of: FeatureSet
     places: Places
     packed: tuple[_Packed, ...]
     by_category: OnCurves
     distance_PP: OnCurves | None
 
     @classmethod
-    def of(cls, curves: CurvePrior, cases: Histories) -> "KeptFeatures | None":
+    def compute(cls, curves: CurvePrior, cases: Histories) -> "KeptFeatures | None":
         """Compute the features of all cases; None if they take too much memory."""
         num_pois = len(curves.features.places.checkins_P)
         pieces: list[CurveValues] = []
@@ -78,14 +80,15 @@ class KeptFeatures:
         for start in range(0, len(cases), _CASES):
             values = curves.features_of(cases.select(slice(start, start + _CASES))).without_values()
             pieces.append(values)
-            held += sum(on.at_FN.nbytes + on.part_FN.nbytes for on in values.on)
+            held += sum(on.at_FN.nbytes + on.part_FN.nbytes for on in (*values.on, values.by_category))
             held += sum(8 * len(pairs.key_C) for pairs in values.features.sparse)
             if held / (_CASES * len(pieces)) * len(cases) > _MOST_BYTES:
                 return None
         sizes = [len(piece.features.histories) for piece in pieces]
         packed = tuple(_Packed.of(pieces, at) for at in range(len(pieces[0].features.sparse)))
         located = [
-            _shaped(piece.on[-1], len(piece.on[-1].at_FN), size, -1) for piece, size in zip(pieces, sizes, strict=True)
+            _shaped(piece.by_category, len(piece.by_category.at_FN), size, -1)
+            for piece, size in zip(pieces, sizes, strict=True)
         ]
         distance_PP = None
         if num_pois**2 <= _MOST_DISTANCES:
@@ -93,19 +96,19 @@ class KeptFeatures:
             rows = [_shaped(curves.locate_distances(source_B), -1, num_pois) for source_B in sources]
             distance_PP = _joined(rows, dim=0)
         # `features_of` has moved the features to the cases' device.
-        return cls(curves.features.places, packed, _joined(located, dim=1), distance_PP)
+        return cls(curves.of, curves.features.places, packed, _joined(located, dim=1), distance_PP)
 
     def take(self, histories: Histories, index_B: Tensor) -> CurveValues:
         """Features of a batch whose cases are at ``index_B`` among those kept."""
         found = [packed.take(index_B, len(self.places.checkins_P)) for packed in self.packed]
         sparse, by_category_JBK = tuple(pairs for pairs, _ in found), self.by_category.part_FN[:, index_B, :0]
-        features = FeatureValues(histories, self.places, sparse, by_category_JBK)
+        features = FeatureValues(self.of, histories, self.places, sparse, by_category_JBK)
         distance = None
         if self.distance_PP is not None:
             rows = (column.index_select(0, histories.source_B) for column in vars(self.distance_PP).values())
             distance = OnCurves(*(row_BP.view(1, -1) for row_BP in rows))
         columns = (column_JNK.index_select(1, index_B).flatten(1) for column_JNK in vars(self.by_category).values())
-        return CurveValues(features, (*(on for _, on in found), OnCurves(*columns)), distance)
+        return CurveValues(features, tuple(on for _, on in found), OnCurves(*columns), distance)
 
 
 def _shaped(on: OnCurves, *shape: int) -> OnCurves:

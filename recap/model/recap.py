@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.features.catalogue import CATEGORY_FEATURES, FEATURES, PAST, PLACES
+from recap.features.catalogue import PAST, PLACES
 from recap.features.values import Features
 from recap.graph import TransitionGraph
 from recap.history import Histories, RevisitCandidates, find_revisit_candidates
@@ -96,9 +96,10 @@ class Recap(nn.Module):
                 self.graph_token = GraphToken(config, graph.adjacency)
         if config.has_curves:
             assert graph is not None
-            self.curves = CurvePrior(Features.from_dataset(dataset, graph), with_history=config.use_history)
+            features, timed = Features.from_dataset(dataset, graph), config.prior.given_time
+            self.curves = CurvePrior(features, given_time=timed, with_history=config.use_history)
             if config.prior.start == "pretrained" and not len(category_P.unique()) > 1:
-                self.curves.curves.disable(CATEGORY_FEATURES)
+                self.curves.curves.disable(self.curves.of.of_categories)
             if self.core is not None:
                 # The core starts at 0, so training begins with the curves.
                 nn.init.zeros_(self.core.output.weight)
@@ -115,7 +116,7 @@ class Recap(nn.Module):
         """
         found = [Term(CORE, CORE)] if self.config.has_core else []
         if self.curves is not None:
-            found += [Term(feature.name, feature.group) for feature in FEATURES]
+            found += [Term(feature.name, feature.group) for feature in self.curves.of.features]
             found += [Term(NEW_PLACES, PLACES)] if self.curves.new_places is not None else []
         elif self.config.use_history:
             found += [Term(name, PAST) for name in (*PRIOR_TERMS, CLIP)]

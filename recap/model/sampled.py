@@ -41,7 +41,7 @@ def sampled_scores(model: Recap, cases: CaseBatch, stage: Stage, poi_U: Tensor) 
     """Scores of targets, candidates and sampled places. Candidates are the user's past places and, with curves, other
     users' direct and two-hop destinations. ``poi_U``: ascending, each once.
     """
-    histories = cases.histories(target_time=model.config.use_future_time)
+    histories = cases.histories(target_time=model.config.reads_target_time)
     changes = None
     if model.graph_token is not None and stage.graph_weight > 0:
         propagated_BE = model.graph_token.propagate_rows(model.poi_embedding.weight, histories.source_B)
@@ -52,7 +52,7 @@ def sampled_scores(model: Recap, cases: CaseBatch, stage: Stage, poi_U: Tensor) 
     num_pois, size = model.num_pois, len(histories)
     keys = [torch.arange(size, device=histories.row_B.device) * num_pois + cases.target_B]
     if values is not None:
-        keys += [pairs.key_C for pairs in values.features.sparse[:3]]
+        keys += [pairs.key_C for pairs in values.features.sparse if pairs is not values.features.similar_users]
     key_C, value_C = keys[0][:0], state_BD.new_zeros(0)
     if parts is not None and parts.packed:
         key_C, value_C = parts.candidates.case_C * num_pois + parts.candidates.poi_C, parts.value_C

@@ -30,7 +30,7 @@ class RecapScorer:
 
     @property
     def reads_target_time(self) -> bool:
-        return self.model.config.use_future_time
+        return self.model.config.reads_target_time
 
     @property
     def supported_edits(self) -> frozenset[str]:

@@ -6,6 +6,8 @@ from pydantic import Field, model_validator
 
 from recap.config import Config
 
+TIME_GIVEN: Final = "time given"
+"""Part of the label of a model that is given the time of the next check-in."""
 _EARLIER: Final = "rival"  # words: key of earlier files
 
 
@@ -71,7 +73,7 @@ class PublishedConfig(Config):
     def label(self) -> str:
         """Name and options in words."""
         words = {
-            ("target_time", True): "target's time given",
+            ("target_time", True): TIME_GIVEN,
             ("as_published", True): "as published",
             ("as_published", False): "corrected",
         }

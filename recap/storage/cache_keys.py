@@ -15,3 +15,8 @@ def cache_key(*content: str) -> str:
     False
     """
     return hashlib.sha256(" ".join([*content, str(COMPUTED)]).encode()).hexdigest()
+
+
+def given_time_key(key: str) -> str:
+    """The key of a model that is asked where at a given time; ``key``: of the other question."""
+    return cache_key(key, "given time")

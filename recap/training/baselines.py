@@ -8,8 +8,15 @@ from typing import Final
 
 import torch
 
-from recap.baselines import BASELINES, FEATURE_CURVES
-from recap.baselines.counting import CountPlusMarkov, Markov, Nearest, Popularity, VisitCount
+from recap.baselines import AT_TIME, BASELINES, FEATURE_CURVES
+from recap.baselines.counting import (
+    CountPlusMarkov,
+    Markov,
+    Nearest,
+    Popularity,
+    VisitCount,
+    VisitCountAtTime,
+)
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, RecapError
 from recap.graph import TransitionGraph
@@ -37,6 +44,7 @@ def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph, *, keep:
         "visit_count": lambda: VisitCount(dataset),
         "count_plus_markov": lambda: CountPlusMarkov(dataset, graph),
         "nearest": lambda: Nearest(dataset),
+        AT_TIME: lambda: VisitCountAtTime(dataset),
         FEATURE_CURVES: lambda: _cached_curves(dataset, graph, keep=keep),
     }
     if name not in builders:

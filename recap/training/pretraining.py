@@ -11,8 +11,7 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.features.catalogue import CATEGORY_FEATURES, NAMES
-from recap.history import Histories
+from recap.features.catalogue import feature_set
 from recap.model.curves import Curves
 from recap.model.pretrained_curves import PretrainedCurves, TrainedCity
 from recap.presets import feature_curves
@@ -33,14 +32,23 @@ _LEFT_OUT: Final = [
 
 
 def pretrain(datasets: Sequence[Dataset], log: Callable[[str], None] = lambda _: None) -> PretrainedCurves:
-    """Train one set of curves on every next check-in of all cities, as `feature_curves` is trained on one. Steps of all
-    cities alternate at random; each learning rate follows its city's own progress.
+    """Learn one set of curves for each question on every next check-in of all cities."""
+    whenever, cases = _learn(datasets, log, given_time=False)
+    given_time, _ = _learn(datasets, log, given_time=True)
+    cities = [_describe(dataset, count) for dataset, count in zip(datasets, cases, strict=True)]
+    return PretrainedCurves.of(whenever, given_time, cities, about=_ABOUT, left_out=_LEFT_OUT)
+
+
+def _learn(datasets: Sequence[Dataset], log: Callable[[str], None], *, given_time: bool) -> tuple[Curves, list[int]]:
+    """Train shared curves, as `feature_curves` is trained on one city. Steps of all cities alternate at random; each
+    learning rate follows its city's own progress. Also returns the number of each city's cases.
     """
-    config = feature_curves().override(["train_on=every_next", "validation_cases=1"])
+    asked = ["train_on=every_next", "validation_cases=1", f"model.prior.given_time={str(given_time).lower()}"]
+    config = feature_curves().override(asked)
     with tempfile.TemporaryDirectory() as folder:
         trainers = [Trainer(dataset, config, Path(folder), torch.device("cpu")) for dataset in datasets]
     values = [_knot_values(trainer) for trainer in trainers]
-    shared = Curves()
+    shared = Curves(feature_set(given_time=given_time))
     shared.place_knots([torch.cat(found) for found in zip(*values, strict=True)], _LAST_QUANTILE)
     for trainer in trainers:
         curves = _curves_of(trainer)
@@ -50,15 +58,14 @@ def pretrain(datasets: Sequence[Dataset], log: Callable[[str], None] = lambda _:
         trainer.optimiser = optimiser
     city_S = np.repeat(np.arange(len(trainers)), [trainer.steps_per_epoch for trainer in trainers])
     for epoch in range(1, config.epochs + 1):
-        log(f"epoch {epoch} of {config.epochs}")
+        log(f"{'time given' if given_time else 'whenever'}: epoch {epoch} of {config.epochs}")
         for trainer in trainers:
             trainer.begin_epoch(epoch)
         taken = [0] * len(trainers)
         for city in np.random.default_rng([config.seed, epoch]).permutation(city_S):
             trainers[city].take_step(taken[city])
             taken[city] += 1
-    cities = [_describe(dataset, trainer) for dataset, trainer in zip(datasets, trainers, strict=True)]
-    return PretrainedCurves.of(shared, cities, about=_ABOUT, left_out=_LEFT_OUT)
+    return shared, [trainer.num_examples for trainer in trainers]
 
 
 def _curves_of(trainer: Trainer) -> Curves:
@@ -69,19 +76,20 @@ def _curves_of(trainer: Trainer) -> Curves:
 def _knot_values(trainer: Trainer) -> list[Tensor]:
     """See `CurvePrior.knot_values`; a city without categories has no values of features by category."""
     assert trainer.model.curves is not None
-    found = trainer.model.curves.knot_values(Histories(trainer.checkins, trainer.row_N))
+    found = trainer.model.curves.knot_values(trainer.histories)
     if trainer.dataset.num_categories > 1:
         return found
-    _curves_of(trainer).disable(CATEGORY_FEATURES)
-    return [x[:0] if name in CATEGORY_FEATURES else x for name, x in zip(NAMES, found, strict=True)]
+    of = trainer.model.curves.of
+    _curves_of(trainer).disable(of.of_categories)
+    return [x[:0] if name in of.of_categories else x for name, x in zip(of.names, found, strict=True)]
 
 
-def _describe(dataset: Dataset, trainer: Trainer) -> TrainedCity:
+def _describe(dataset: Dataset, cases: int) -> TrainedCity:
     return TrainedCity(
         name=dataset.manifest.name,
         dataset_hash=dataset.hash,
         users=dataset.num_users,
         places=dataset.num_pois,
         checkins=int((dataset.checkins[c.SPLIT] == c.TRAIN).sum()),
-        cases=trainer.num_examples,
+        cases=cases,
     )

@@ -39,6 +39,8 @@ from recap.probabilities import UNFITTED
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
 from recap.training.baselines import MOST_PLACES, build_baseline
+from recap.training.given_time import FOLDER as GIVEN_TIME
+from recap.training.given_time import GivenTimeTraining
 from recap.training.group import Group
 from recap.training.loop import BEST, BEST_OVERALL, STATE_FILE, EpochWatcher, StopRequest, TrainingLoop, Watcher
 from recap.training.published_trainer import PublishedTrainer
@@ -99,9 +101,18 @@ def train(
         if group.is_writer:
             replace_json(working / CONFIG, identity)  # an incomplete file would stop every resume
             write_environment(journal_folder or working, device)
-        if not trainer.run(watch, stop, after_epoch) or not group.is_writer:
+        if not trainer.run(watch, stop, after_epoch):
             return None
-        _write_checkpoint(out, dataset, trainer, device, after_test)
+        given_time = None
+        if isinstance(trainer, Trainer) and trainer.config.given_time:
+            trainer.forget_features()
+            own = (dataset, trainer.config, working / GIVEN_TIME, device, group, trainer.pretrained)
+            given_time = GivenTimeTraining(*own)
+            if not given_time.run(watch, stop, resume=resume):
+                return None
+        if not group.is_writer:
+            return None
+        _write_checkpoint(out, dataset, trainer, given_time, device, after_test)
         return Checkpoint.load(out)
 
 
@@ -180,6 +191,7 @@ def _write_checkpoint(
     out: Path,
     dataset: Dataset,
     trainer: TrainingLoop,
+    given_time: GivenTimeTraining | None,
     device: torch.device,
     after_test: Callable[[Evaluation], None] | None,
 ) -> None:
@@ -194,6 +206,9 @@ def _write_checkpoint(
     if trainer.config.is_probabilistic:
         validation = describe_cases(dataset, trainer.graph, c.VAL, "every_next", most=most_cases(dataset.num_pois))
         temperature = fit_temperature(scorer, validation, trainer.checkins)
+    manifest = manifest.model_copy(update={"temperature": temperature})
+    if given_time is not None:
+        manifest = given_time.add_to(out, manifest, trainer)
     evaluation = evaluate(
         scorer,
         dataset,
@@ -259,7 +274,11 @@ def _summarise(
     }
     if evaluation.drawn_from is not None:
         summary["test_drawn_from"] = evaluation.drawn_from
-    return summary
+    if given_time is not None:
+        summary["given_time"] = given_time.test_metrics(out, manifest, trainer)
+    write_checkpoint(out, manifest, summary)
+    for name in (STATE_FILE, BEST, BEST_OVERALL):
+        (trainer.folder / name).unlink(missing_ok=True)
 
 
 def write_environment(folder: Path, device: torch.device) -> None:

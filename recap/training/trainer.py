@@ -80,7 +80,7 @@ class Trainer(TrainingLoop):
 
     def _begin(self) -> None:
         if self.model.curves is not None and self.pretrained is None:
-            values = self.model.curves.knot_values(Histories(self.checkins, self.row_N))
+            values = self.model.curves.knot_values(self.histories)
             self.model.curves.curves.place_knots(values)
         elif self.model.curves is not None and self.pretrained is not None:
             self.pretrained.fill(self.model.curves.curves)
@@ -88,7 +88,16 @@ class Trainer(TrainingLoop):
     @cached_property
     def _kept(self) -> KeptFeatures | None:
         curves = self.model.curves
-        return None if curves is None else KeptFeatures.of(curves, Histories(self.checkins, self.row_N))
+        return None if curves is None else KeptFeatures.compute(curves, self.histories)
+
+    def forget_features(self) -> None:
+        """Free the kept features of a finished training."""
+        self.__dict__.pop("_kept", None)
+
+    @property
+    def histories(self) -> Histories:
+        """What is known at every training case."""
+        return CaseBatch(self.checkins, self.row_N).histories(target_time=self.config.model.reads_target_time)
 
     def begin_epoch(self, epoch: int) -> dict[str, float]:
         self._epoch, self._stage, self._order_N = epoch, self.stage(epoch), self._epoch_order(epoch)
@@ -142,7 +151,8 @@ class Trainer(TrainingLoop):
         """Increments of the pretrained curves."""
         if self.pretrained is None:
             return None
-        curves = Curves()
+        assert self.model.curves is not None
+        curves = Curves(self.model.curves.of)
         self.pretrained.fill(curves)
         return curves.step_FK.detach().to(self.device)
 
@@ -156,7 +166,7 @@ class Trainer(TrainingLoop):
     def _scored(self, batch: CaseBatch, stage: Stage, index_B: Tensor) -> Callable[[Tensor, float], Losses]:
         """Score a batch; returns a function from warm cases and weight to losses."""
         if self.sampler is None:
-            histories = batch.histories(target_time=self.config.model.use_future_time)
+            histories = batch.histories(target_time=self.config.model.reads_target_time)
             values = None if self._kept is None else self._kept.take(histories, index_B)
             scores, smoothing = self.model(histories, stage, values=values), self.config.label_smoothing
             return lambda warm_B, weight: training_losses(scores, batch.target_B, warm_B, weight, smoothing)

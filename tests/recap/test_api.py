@@ -1,15 +1,18 @@
 """The front door: `import recap` is light, frames are read as files are, and models answer with frames."""
 
 import gc
+import importlib
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from shapely.geometry import Point
 
@@ -106,6 +109,16 @@ def test_a_frame_is_read_as_its_file(frame: Callable[[], pd.DataFrame], tmp_path
     assert data.manifest.name == "DataFrame" and expected.manifest.name == "visits"
 
 
+def test_tables_of_arrow_are_read_and_polars_through_it() -> None:
+    """The same dataset as from pandas."""
+    expected = recap.prepare(visits(), timezone="Europe/Zurich", settings=LENIENT)
+    tables: list[Any] = [pa.Table.from_pandas(visits())]
+    if find_spec("polars") is not None:
+        tables.append(importlib.import_module("polars").from_arrow(tables[0]))
+    for table in tables:
+        assert recap.prepare(table, timezone="Europe/Zurich", settings=LENIENT).hash == expected.hash
+
+
 def test_columns_can_be_named_and_the_dataset_saved(tmp_path: Path) -> None:
     """Names that say nothing are refused with the argument that helps; the folder opens like any other."""
     frame = visits().rename(columns={"user_id": "a", "place_id": "b"}).assign(a=lambda table: "n" + table["a"].map(str))
@@ -119,23 +132,32 @@ def test_columns_can_be_named_and_the_dataset_saved(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [
-        (lambda: recap.prepare(visits().drop(columns="time")), DataError, "Name it with columns time=COLUMN"),
-        (lambda: recap.prepare(visits()), DataError, "timezone Europe/Zurich"),
+        (lambda: recap.prepare(visits().drop(columns="time")), DataError, "Name it with columns={'time': 'COLUMN'}"),
+        (lambda: recap.prepare(visits()), DataError, "timezone='Europe/Zurich'"),
         (lambda: recap.prepare(visits(), timezone="Zurich"), ConfigError, "timezone expects an IANA name"),
         (lambda: recap.prepare(visits(), columns={"usr": "user_id"}), ConfigError, "columns knows no field 'usr'"),
         (lambda: recap.prepare(visits(), colums={}), ConfigError, "unknown field 'colums'"),  # type: ignore[call-arg]
         (lambda: recap.prepare(visits().assign(lat=99.5)), DataError, "latitude"),
         (lambda: recap.prepare(visits().iloc[:0]), DataError, "DataFrame"),
-        (lambda: recap.prepare([1, 2]), DataError, "must be a pandas DataFrame or a path, got list"),  # type: ignore[arg-type]
+        (lambda: recap.prepare([1, 2]), DataError, "must be a DataFrame of pandas or polars, or a path, got list"),
+        (lambda: recap.prepare(visits().set_index("user_id", drop=False)), DataError, "an index named 'user_id'"),
+        (
+            lambda: recap.prepare(type("LazyFrame", (), {"__module__": "polars.lazyframe"})()),
+            DataError,
+            "got polars.LazyFrame",
+        ),
         (lambda: recap.prepare("nothing.csv"), DataError, "nothing.csv does not exist"),
         (lambda: recap.load("visit_counts"), ConfigError, "'visit_counts' is neither a checkpoint folder nor one of"),
         (lambda: recap.train(walking_dataset(), "recapp"), ConfigError, "unknown preset 'recapp'"),
         (lambda: predicted(users=["nobody"]), CaseError, "no user 'nobody'; users takes ids"),
         (lambda: predicted(as_of="soon"), ConfigError, "as_of expects a time"),
         (lambda: predicted(as_of="1999-01-01"), CaseError, "choose a later as_of"),
-        (lambda: predicted(at="2030-01-01"), ConfigError, "leave out at"),
+        (lambda: predicted(at="2030-01-01"), ConfigError, "cannot read the time of the next check-in"),
         (lambda: predicted(timezone="UTC"), ConfigError, "need checkins"),
-        (lambda: predicted(top=0), ConfigError, "top must be at least 1, got 0"),
+        (lambda: predicted(top=0), ConfigError, "top must be a whole number of at least 1, got 0"),
+        (lambda: predicted(top=2.5), ConfigError, "got 2.5"),
+        (lambda: predicted(top=None), ConfigError, "got None"),
+        (lambda: predicted(users=7), ConfigError, "got 7: write users=[7]"),
         (lambda: recap.load("visit_count").evaluate(walking_dataset(), split="tset"), ConfigError, "unknown split"),
     ],
 )
@@ -178,8 +200,8 @@ def test_as_of_and_new_places_and_added_checkins(caplog: pytest.LogCaptureFixtur
     found = model.predict(data, ["new"], 1, checkins=later, timezone="Europe/Zurich")
     assert found["as_of"].tolist() == [later["time"].max()] and found["visits"].item() >= 1
     assert "Added 3 check-ins and 1 new user" in caplog.text
-    with pytest.raises(DataError, match="none of the 540 check-ins is later"):
-        model.predict(data, checkins=visits(), timezone="Europe/Zurich")
+    with pytest.raises(DataError, match="none of the 270 check-ins is later"):
+        model.predict(data, checkins=visits().groupby("user_id").head(45), timezone="Europe/Zurich")
 
 
 def test_a_table_of_metrics_is_the_evaluation() -> None:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from recap import columns as c
 from recap import dataset_statistics as statistics
+from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.dataset_statistics import dataset_statistics, fingerprint, unseen_reach
 from recap.errors import DataError
 from recap.graph import TransitionGraph
-from recap.presets import data_preset
 from tests.checkins import split_dataset
 from tests.nyc import NYC_FILE, needs_nyc, nyc_raw, nyc_reference
 from tests.shell import recap_json

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES
+from recap.baselines import AT_TIME, COUNTING_BASELINES
 from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
 from recap.history import (
@@ -208,6 +208,7 @@ RECAPS: dict[str, dict[str, Any]] = {
     "paper with the target's time": {"use_future_time": True},
     "curves": {"prior": {"kind": "curves"}, "core_scope": "unvisited", "use_correction": False},
     "curves with a correction": {"prior": {"kind": "curves"}},
+    "curves, time given": {"prior": {"kind": "curves", "given_time": True}, "use_correction": False},
 }
 
 
@@ -215,7 +216,7 @@ def scorers() -> Mapping[str, Callable[[], Scorer]]:
     """Every counter, RECAP's kinds and every published model with its options."""
     city = small_city()
     graph = TransitionGraph.from_dataset(city)
-    counters = {name: partial(build_baseline, name, city, graph) for name in COUNTING_BASELINES}
+    counters = {name: partial(build_baseline, name, city, graph) for name in (*COUNTING_BASELINES, AT_TIME)}
     recaps = {name: partial(_recap, **changes) for name, changes in RECAPS.items()}
     return counters | recaps | {config.label: partial(_published, config) for config in variants()}
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from recap import columns as c
+from recap import moments
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.extension import extend_dataset
@@ -17,9 +18,9 @@ from recap.evaluation.cases import describe_cases
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.scoring import score_cases
 from recap.history import Histories
-from recap.moments import parse_time
+from recap.moments import parse_next_time, parse_time
 from recap.open_model import open_model
-from recap.prediction import CONTRIBUTION, Chosen, choose, expected_visits, predict
+from recap.prediction import CONTRIBUTION, Chosen, choose, expected_visits, is_counted, predict
 from recap.predictor import CaseRanker, Predictor
 from recap.probabilities import UNFITTED
 from recap.published.network import PublishedScorer
@@ -165,14 +166,14 @@ def test_added_check_ins_go_on_where_the_data_set_ends(name: str, curves: CaseRa
     pd.testing.assert_frame_equal(listed(added, choose(added)), listed(whole, choose(whole)), rtol=0, atol=1e-9)
 
 
-def test_unknown_users_start_and_unknown_places_are_stops(curves: CaseRanker) -> None:
+def test_unknown_users_start_and_only_curves_score_unknown_places(curves: CaseRanker) -> None:
     raw = raw_table([("stranger", "a0", 5_000), ("stranger", "nowhere", 5_001)])
     extension = extend_dataset(small_city(), raw)
-    for name in ("feature_curves", "visit_count"):
+    for name, new in (("feature_curves", 1), ("visit_count", 0)):
         model = open_model(name, small_city(), extension=extension)
         found = listed(model, choose(model, ["stranger"]), top=100)
-        assert len(found) == small_city().num_pois and "nowhere" not in set(found[c.POI_ID])
-        assert found.set_index(c.POI_ID)["visits"]["a0"] == 1 and (found["km"] > 0).all()
+        assert len(found) == small_city().num_pois + new and (found[c.POI_ID] == "nowhere").sum() == new
+        assert found.set_index(c.POI_ID)["visits"]["a0"] == 1 and (found["km"] > 0).sum() == small_city().num_pois
     assert found[c.POI_ID].iloc[0] == "a0"
 
 
@@ -182,10 +183,11 @@ def test_unknown_places_change_no_fitted_number() -> None:
     raw = raw_table([("stranger", f"elsewhere {at}", 9_000.0 + at) for at in range(200)])
     added, alone = open_model("pretrained", city, extension=extend_dataset(city, raw)), open_model("pretrained", city)
     assert added.temperature == alone.temperature != UNFITTED
-    users = city.users[c.USER_ID].tolist()
-    pd.testing.assert_frame_equal(
-        listed(added, choose(added, users)), listed(alone, choose(alone, users)), rtol=0, atol=1e-9
-    )
+    users, known = city.users[c.USER_ID].tolist(), set(city.pois[c.POI_ID])
+    found, before = (listed(model, choose(model, users), top=300) for model in (added, alone))
+    found = found[found[c.POI_ID].isin(known)].reset_index(drop=True)
+    given = [c.RANK, "probability"]  # among more places
+    pd.testing.assert_frame_equal(found.drop(columns=given), before.drop(columns=given), rtol=0, atol=1e-9)
 
 
 def test_an_unknown_user_gets_recaps_predictions_and_no_published_models(
@@ -211,15 +213,54 @@ def test_a_model_that_reads_the_targets_time_needs_one(tmp_path: Path) -> None:
     assert train(small_city(), config, tmp_path / "rotan", device=torch.device("cpu")) is not None
     checkpoint = Checkpoint.load(tmp_path / "rotan")
     model = open_model(checkpoint.folder, small_city())
-    chosen = choose(model).part(slice(2))
+
+    def at(text: str) -> pd.DataFrame:
+        return next(predict(model, choose(model, ["user0", "user1"], at=parse_next_time(text))))
+
     with pytest.raises(ConfigError, match=r"ROTAN.* reads the time of the next check-in; give it with --at"):
-        predict(model, chosen)
-    with pytest.raises(ConfigError, match=r"--at 2012-04-02 00:00:00 is before the last check-in of user 'user0'"):
-        predict(model, chosen, at=parse_time("2012-04-02"))
-    local, same = (next(predict(model, chosen, at=parse_time(f"2013-01-01T{text}"))) for text in ("08:00", "12:00Z"))
-    other = next(predict(model, chosen, at=parse_time("2013-01-01T20:00")))
+        choose(model)
+    with pytest.raises(CaseError, match=r"--at 2012-04-02 00:00:00 is before the last check-in of user 'user0'"):
+        choose(model, ["user0"], at=parse_next_time("2012-04-02"))
+    local, same, other = (at(f"2013-01-01T{text}") for text in ("08:00", "12:00Z", "20:00"))
     pd.testing.assert_frame_equal(local, same)  # four hours behind UTC
     assert not local[c.SCORE].equals(other[c.SCORE])
+
+
+def test_a_time_asked_for(home: Path) -> None:
+    """A weekday is one date for all; who was seen later is left out in one line; the last check-in's own time is
+    allowed.
+    """
+    model = open_model("visit_count_at_time", small_city())
+    local_T, ids = small_city().local_time, small_city().users[c.USER_ID].tolist()
+    rows = choose(model, at=parse_next_time("mon 18:00"))
+    assert rows.next_N is not None and len(rows) == small_city().num_users and len(set(rows.next_N.tolist())) == 1
+    monday = pd.Timestamp(int(rows.next_N[0]), unit="s")
+    assert (monday.day_name(), monday.hour, monday.minute) == ("Monday", 18, 0)
+    assert pd.Timedelta(0) < monday - local_T.max() <= pd.Timedelta(days=7)
+    ends = local_T[moments.last_rows(small_city())].sort_values()
+    between = choose(model, at=ends.iloc[2].to_pydatetime())
+    assert len(between) == 3 and f"after the time given: {len(ends) - 3}" in between.notes[0]
+    own = choose(model, ids[:1], at=ends[moments.last_rows(small_city())[0]].to_pydatetime())
+    assert own.next_N is not None and own.next_N.tolist() == [int(model.checkins.local_seconds_T[own.row_N[0]])]
+    early = ends.iloc[0] - pd.Timedelta(seconds=1)
+    with pytest.raises(CaseError, match="is before the last check-in of every user: choose a later time"):
+        choose(model, at=early.to_pydatetime())
+    frame = listed(model, own)
+    assert (frame["at_local"] == frame["as_of_local"]).all()
+    note = choose(open_model("visit_count", small_city()), None, parse_time("2033-01-01")).notes
+    assert note == ("--as-of is after every check-in and changes nothing; --at asks about a later time.",)
+    for wrong in ("mon", "18:00", "mon 25:00", "someday 18:00"):
+        with pytest.raises(ConfigError, match="--at expects a time such as"):
+            parse_next_time(wrong)
+
+
+def test_at_a_time_those_are_counted_who_check_in_then(curves: CaseRanker) -> None:
+    """Within thirty minutes of it, among users with a later check-in."""
+    checkins, row = curves.checkins, int(curves.checkins.first_T[0])
+    own = int(checkins.local_seconds_T[row + 1])
+    for minutes, counts in ((0, True), (30, True), (31, False), (-30, True)):
+        chosen = Chosen(np.array([row]), np.array([own + 60 * minutes]))
+        assert is_counted(curves, chosen).tolist() == [counts]
 
 
 class NotANumber:
@@ -242,8 +283,8 @@ def test_refusals(model: CaseRanker, tmp_path: Path) -> None:
         choose(model, None, parse_time("2001-01-01"))
     with pytest.raises(ConfigError, match=r"--as-of expects a time such as .*, got 'NaN'"):
         parse_time("NaN")
-    with pytest.raises(ConfigError, match="does not read the time of the next check-in; leave out --at"):
-        predict(model, choose(model), at=parse_time("2013-01-01"))
+    with pytest.raises(ConfigError, match="cannot read the time of the next check-in: name a model that can"):
+        open_model("count_plus_markov", small_city(), given_time=True)
     with pytest.raises(ConfigError, match="count_plus_markov gives scores and no probabilities"):
         expected_visits(model, choose(model))
     with pytest.raises(ConfigError, match="neither a checkpoint folder nor one of pretrained"):

@@ -14,7 +14,7 @@ from recap.adaptation import LEAST_CASES, Adaptation
 from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError
-from recap.features.catalogue import CATEGORY_FEATURES, NAMES
+from recap.features.catalogue import GIVEN_TIME, WHENEVER
 from recap.graph import TransitionGraph
 from recap.history import CaseBatch, CheckinTensors
 from recap.model.config import Stage
@@ -65,11 +65,11 @@ def scorer_of(dataset: Dataset, checkpoint: PretrainedCheckpoint | None = None) 
 def test_the_file_fits_the_features_and_holds_nothing_else() -> None:
     """Made of today's features, small, ascending knots, at most four digits, and counts of each city only."""
     curves = PretrainedCurves.packaged()
-    assert FILE.stat().st_size < 60_000
-    for curve in curves.curves:
+    assert FILE.stat().st_size < 40_000
+    for curve in (*curves.curves, *curves.given_time):
         assert curve.knots == sorted(set(curve.knots)) and len(curve.knots) == len(curve.values)
         assert all(float(f"{number:.4g}") == number for number in (*curve.knots, *curve.values))
-    assert json.loads(FILE.read_text()).keys() == {"about", "cities", "protocol", "left_out", "curves"}
+    assert json.loads(FILE.read_text()).keys() == {"about", "cities", "protocol", "left_out", "curves", "given_time"}
     assert all(city.users > 1 and city.cases > 0 for city in curves.cities)
 
 
@@ -98,13 +98,14 @@ def test_cities_share_one_set_of_curves() -> None:
     assert [city.users for city in both.cities] == [small_city(1).num_users, small_city().num_users]
     by_name = {curve.feature: curve for curve in both.curves}
     for curve in alone.curves:
-        if curve.feature in CATEGORY_FEATURES:
+        if curve.feature in WHENEVER.of_categories:
             assert by_name[curve.feature].knots == curve.knots
     assert any(by_name[curve.feature].knots != curve.knots for curve in alone.curves)
     assert max(abs(value) for value in by_name["category_new"].values) > 0.01
-    filled = Curves()
-    both.fill(filled)
-    assert PretrainedCurves.of(filled, both.cities, about=both.about, left_out=both.left_out) == both
+    filled, given_time = Curves(WHENEVER), Curves(GIVEN_TIME)
+    for curves in (filled, given_time):
+        both.fill(curves)
+    assert PretrainedCurves.of(filled, given_time, both.cities, about=both.about, left_out=both.left_out) == both
 
 
 def test_contributions_add_up_to_the_score() -> None:
@@ -114,7 +115,7 @@ def test_contributions_add_up_to_the_score() -> None:
     scorer.model.curves.new_places = 0.7
     histories = batch_of(city)
     names = [term.name for term in scorer.terms]
-    assert names == [*NAMES, NEW_PLACES]
+    assert names == [*WHENEVER.names, NEW_PLACES]
     total_BP, known_BP = scorer.score(histories).total, histories.known_places(city.num_pois)
     for poi in POIS:
         poi_B = torch.full((len(histories),), int(poi))
@@ -127,7 +128,7 @@ def test_contributions_add_up_to_the_score() -> None:
 
 def test_features_by_category_are_off_without_categories() -> None:
     """Every place has one category: their contributions are 0; in a city with categories they are not."""
-    at = [NAMES.index(name) for name in CATEGORY_FEATURES]
+    at = [WHENEVER.names.index(name) for name in WHENEVER.of_categories]
     for city, expected in ((without_categories(), 0.0), (small_city(), None)):
         histories = batch_of(city)
         size = float(scorer_of(city).contributions(histories, targets_of(histories))[:, at].abs().max())
@@ -162,7 +163,7 @@ def test_factors_have_the_highest_likelihood_among_past_places() -> None:
         moved_F[at] = max(0.0, float(moved_F[at]) + step)
         assert likelihood(moved_F) <= best + 1e-3
     assert best > likelihood(torch.ones_like(factor_F)) + 1.0
-    assert all(found.fitted.factors[NAMES.index(name)] == 1.0 for name in ("similar_users", "distance_new"))
+    assert all(found.fitted.factors[WHENEVER.names.index(name)] == 1.0 for name in ("similar_users", "distance_new"))
 
 
 def test_nobody_returns() -> None:
@@ -170,7 +171,7 @@ def test_nobody_returns() -> None:
     walks = [(user, [(20 * user + at, (at > 11) + (at > 15)) for at in range(20)]) for user in range(20)]
     city = split_dataset(walks, 400)
     found = Adaptation.fit(unfitted_model(city), city, TransitionGraph.from_dataset(city))
-    assert found.factors == [1.0] * len(NAMES) and found.new_places > 3.0
+    assert found.factors == [1.0] * len(WHENEVER.names) and found.new_places > 3.0
 
 
 def test_new_places_move_to_where_validation_has_them() -> None:
@@ -190,11 +191,17 @@ def test_new_places_move_to_where_validation_has_them() -> None:
     kept = user_subfolder("cache") / f"pretrained-{checkpoint.hash[:16]}.json"
     fitted = Adaptation.parse(json.loads(kept.read_text()))
     assert checkpoint.temperature == fitted.temperature != UNFITTED and not checkpoint.is_unfitted
-    kept.write_text(fitted.model_copy(update={"new_places": 1.25, "factors": [0.0] * len(NAMES)}).model_dump_json())
+    kept.write_text(
+        fitted.model_copy(update={"new_places": 1.25, "factors": [0.0] * len(WHENEVER.names)}).model_dump_json()
+    )
     again = PretrainedCheckpoint.of(city)
     read = scorer_of(city, again).model.curves
     assert read.new_places == 1.25 and again.temperature == fitted.temperature and not read.curves.levels.any()
-    for changed in ({"new_places": 700}, {"factors": [-1.0] * len(NAMES)}, {"factors": [1e9] * len(NAMES)}):
+    for changed in (
+        {"new_places": 700},
+        {"factors": [-1.0] * len(WHENEVER.names)},
+        {"factors": [1e9] * len(WHENEVER.names)},
+    ):
         kept.write_text(json.dumps(fitted.model_dump() | changed))
         assert scorer_of(city, PretrainedCheckpoint.of(city)).model.curves.new_places == fitted.new_places
         assert Adaptation.parse(json.loads(kept.read_text())) == fitted
@@ -205,7 +212,7 @@ def test_few_validation_cases_move_nothing() -> None:
     city = small_city()
     assert len(city.cases(c.VAL, "every_next")) < LEAST_CASES
     scorer = scorer_of(city)
-    curves = Curves()
+    curves = Curves(WHENEVER)
     PretrainedCurves.packaged().fill(curves)
     assert torch.equal(scorer.model.curves.curves.step_FK.float(), curves.step_FK)
     assert NEW_PLACES not in [term.name for term in scorer.terms]
@@ -232,7 +239,7 @@ def test_training_starts_from_the_curves_and_is_held_there(tmp_path: Path) -> No
     """Before the first step the curves are the file's; an increment one sigma away costs half a nat."""
     config = small_training(model={"prior": {"kind": "curves", "start": "pretrained"}}, curriculum={"staged": False})
     trainer = Trainer(small_city(), config, tmp_path, torch.device("cpu"))
-    expected, curves = Curves(), trainer.model.curves.curves
+    expected, curves = Curves(WHENEVER), trainer.model.curves.curves
     trainer.pretrained.fill(expected)
     trainer.begin_at(1)
     assert torch.equal(curves.step_FK, expected.step_FK) and torch.equal(curves.knot_FK1, expected.knot_FK1)

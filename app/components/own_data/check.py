@@ -14,18 +14,14 @@ from analysis.formatting import capitalised
 from app import state
 from app.components.own_data import words
 from app.components.text import choose_one, quiet, section
-from app.uploads import Upload, free_dataset_folder
+from app.uploads import Upload, new_dataset_folder
 from recap import columns as c
-from recap.data.card import dataset_card
-from recap.data.cleaning import DataConfig
-from recap.data.inspection import Inspection, describe_read, preview_rows, read_for_inspection
+from recap.data.inspection import Inspection, describe_read, look_at, preview_rows
+from recap.data.intake import READING, choose_protocol, prepare_input
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RawRead
-from recap.data.preparation import prepare_dataset
-from recap.data.reading import OWN_FORMATS, read_checkins, understand
 from recap.data.understanding import Understanding, option_text
 from recap.data.understanding.proposal import ColumnProposal
-from recap.presets import data_preset
 from recap.printable import count_of, markdown_text
 
 _LEAST: Final = (1, 3, 5, 10)
@@ -35,16 +31,14 @@ _SHOWN_COLUMNS: Final = 12
 
 def show_check(upload: Upload) -> Path | None:
     """Ask whether the file was understood; the folder of the dataset once it was prepared."""
-    with st.spinner(words.PREPARING[0]):
-        found, read = _read(str(upload.path), upload.path.stat().st_mtime_ns, upload.options)
+    file = str(upload.path), upload.path.stat().st_mtime_ns, upload.options
+    with st.spinner(READING):
+        found, read = _read(*file)
     if read is None:
         _ask(upload, found)
         _show_columns(upload, found)
         return None
-    config = data_preset("every_place" if found.source_format in OWN_FORMATS else "default")
-    if upload.least is not None:
-        config = DataConfig(min_poi_checkins=upload.least, min_user_checkins=upload.least)
-    inspection = describe_read(read, config)
+    inspection = _describe(*file, upload.changes, read)
     names = ("check-in", "user", "place")
     checkins, users, places = (count_of(int(inspection.facts[f"{name}s"]), name) for name in names)
     unused = sum(item.rows for item in read.account.reported.values())
@@ -57,18 +51,21 @@ def show_check(upload: Upload) -> Path | None:
         show_points(*read.table[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64).T)
     with halves.cell():
         options = _choose_zone(found, read.proposed_zone)
-        _show_kept(upload, inspection, config)
-        folder = _prepare(upload, found.source_format, options, inspection, config)
+        _show_kept(upload, inspection)
+        folder = _prepare(upload, found.source_format, options, inspection)
         _show_problems(inspection)
     return folder
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs={ReadOptions: ReadOptions.model_dump_json})
 def _read(path: str, version: int, options: ReadOptions) -> tuple[Understanding, RawRead | None]:
-    """What the file is, and its rows unless more than the zone is unsure; ``version`` changes when the file does."""
-    found = understand(Path(path), "auto", options)
-    is_open = found.question is not None and found.question.about != "timezone"
-    return found, None if is_open else read_for_inspection(found)
+    """`look_at`; ``version`` changes when the file does."""
+    return look_at(Path(path), "auto", options)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs={ReadOptions: ReadOptions.model_dump_json})
+def _describe(path: str, version: int, options: ReadOptions, changes: list[str], _read: RawRead) -> Inspection:
+    return describe_read(_read, choose_protocol(_read.account.source_format, changes=changes)[1])
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -153,24 +150,23 @@ def show_points(latitude: np.ndarray, longitude: np.ndarray, *, invented: bool =
     quiet(shown if is_on_land or invented else f"{shown} {words.AT_SEA}")
 
 
-def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> None:
+def _show_kept(upload: Upload, inspection: Inspection) -> None:
     section(words.KEPT)
-    rows = {words.CHECKINS_KEPT: inspection.preview.checkins, **preview_rows(inspection, config)}
+    rows = {words.CHECKINS_KEPT: inspection.preview.checkins, **preview_rows(inspection)}
     st.table({capitalised(name): f"{count:,}" for name, count in rows.items()}, border="horizontal")
     quiet(words.GETS_WORSE)
-    kept = config.min_user_checkins
+    kept = inspection.preview.config.min_user_checkins
     least = st.segmented_control(words.LEAST, _LEAST, default=kept, required=True, key="least")
     if least is not None and least != kept:
         upload.answer(least=least)
         st.rerun()
 
 
-def _prepare(
-    upload: Upload, source_format: str, options: ReadOptions, inspection: Inspection, config: DataConfig
-) -> Path | None:
+def _prepare(upload: Upload, source_format: str, options: ReadOptions, inspection: Inspection) -> Path | None:
     """The button and the same as a command; the folder of the dataset once it was prepared."""
     path = upload.path
     theirs = path.name if path.is_relative_to(upload.folder) else str(path)
+    config = inspection.preview.config
     sizes = [f"--set={name}={getattr(config, name)}" for name in ("min_poi_checkins", "min_user_checkins")]
     skip = ["--skip-bad-rows"] * bool(inspection.account.reported)
     line = shlex.join(["recap", "prepare", theirs, "--format", source_format, *sizes, *skip, "--out", "data/mine"])
@@ -182,17 +178,12 @@ def _prepare(
         st.warning(markdown_text(inspection.preview.refusal))
     if not go:
         return None
-    reading, cleaning, writing = words.PREPARING
-    with st.status("Preparing", expanded=True) as status:
-        status.write(reading)
-        read = read_checkins(path, source_format, options.model_copy(update={"skip_bad_rows": True}))
-        status.write(cleaning.format(checkins=len(read.table)))
-        folder = free_dataset_folder(path.name.partition(".")[0])
-        dataset = prepare_dataset(
-            read.table, config, name=folder.name, source_format=source_format, reading=read.account
-        )
-        status.write(writing)
-        dataset.save(folder, card=dataset_card(dataset))
+    options = options.model_copy(update={"skip_bad_rows": True})
+    with (
+        st.status("Preparing", expanded=True) as status,
+        new_dataset_folder(path.name.partition(".")[0]) as folder,
+    ):
+        prepare_input(path, source_format, options, out=folder, changes=upload.changes, say=status.write)
     upload.discard()
     return folder
 
@@ -203,5 +194,4 @@ def _show_problems(inspection: Inspection) -> None:
     if problems:
         with st.expander(words.PROBLEMS.format(count=len(problems))):
             for problem in problems:
-                title = markdown_text(capitalised(problem.title))
-                quiet(f"{title} ({problem.count:,}). {markdown_text(problem.advice)}")
+                quiet(markdown_text(problem.line))

@@ -62,7 +62,6 @@ OTHER_FILE: Final = "Open another file"
 BACK: Final = "Back to the columns"
 TOO_LARGE: Final = "The file is too large for the memory of this computer; prepare it with `recap prepare`."
 
-PREPARING: Final = ("Reading every row", "Cleaning and splitting {checkins:,} check-ins", "Writing the dataset")
 READY: Final = "{name} is ready: {users}, {places}, {cases}"
 LOOK: Final = "Predict now with the pretrained model. Training can make predictions better."
 HOLDS: Final = "What it holds"

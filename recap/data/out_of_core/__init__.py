@@ -1,1 +1,1 @@
-"""`recap prepare` for files beyond memory: rows stay on disk, where DuckDB numbers ids and sorts."""
+"""`recap prepare` for files beyond memory: texts stay on disk."""

@@ -70,12 +70,17 @@ _PAIRS: Final = re.compile(r",(?=\s*\w*\s*(?:=|,|$))")
 """Commas between pairs; others belong to the name of a column."""
 
 
+def split_pairs(text: str) -> list[str]:
+    """The ``field=value`` pairs of a text."""
+    return [pair for pair in _PAIRS.split(text) if pair.strip()]
+
+
 def parse_mapping(assignments: list[str]) -> dict[str, str]:
     """Read ``field=column`` pairs, several in one text separated by commas. Raises ConfigError: a pair without ``=``,
     an unknown field, or a field twice.
     """
     mapping: dict[str, str] = {}
-    for pair in (pair for text in assignments for pair in _PAIRS.split(text) if pair.strip()):
+    for pair in (pair for text in assignments for pair in split_pairs(text)):
         field, separator, column = (part.strip() for part in pair.partition("="))
         if not separator or not column:
             raise ConfigError(f"--map expects field=column, got {pair.strip()!r}")

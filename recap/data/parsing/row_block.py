@@ -69,12 +69,16 @@ class RowBlock:
         return values
 
     def text(self, column: str) -> pa.Array:
-        """Text of a column; null and NaN become the empty string, whole numbers their digits."""
+        """Text of a column; null and NaN become the empty string, whole numbers their digits. The mark that keeps a
+        spreadsheet from running a text is taken off.
+        """
         values = decoded(self.columns[column])
         if pa.types.is_floating(values.type):
             values = _float_text(pc.cast(values, pa.float64()))
-        values = pc.fill_null(pc.cast(values, pa.string()), "")
-        return pc.utf8_trim_whitespace(values)
+        values = pc.utf8_trim_whitespace(pc.fill_null(pc.cast(values, pa.string()), ""))
+        if pc.any(pc.starts_with(values, "'")).as_py():  # see `recap.storage.frames.mark_formulas`
+            values = pc.replace_substring_regex(values, "^'('*[=+@-])", r"\1")
+        return values
 
     def number(
         self,

@@ -9,7 +9,7 @@ from analysis.explain.explain_case import explain_case
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
 from recap.data.dataset import Dataset
-from recap.features.catalogue import NAMES
+from recap.features.catalogue import WHENEVER
 from recap.moments import find_moment
 from recap.predictor import Predictor
 from recap.presets import recap as recap_config
@@ -48,7 +48,7 @@ def test_curves_and_what_parts_are_worth(city_checkpoint: Path, city_folder: Pat
     """Every curve with its knots, of the paper's prior too; each part among all, known and new places."""
     checkpoint = write_untrained_checkpoint(Dataset.load(city_folder), tmp_path / "curves", config=recap_config())
     explained = recap_json_here("curves", checkpoint, "--data", city_folder)
-    assert [curve["name"] for curve in explained["curves"]] == list(NAMES)
+    assert [curve["name"] for curve in explained["curves"]] == list(WHENEVER.names)
     assert all(len(curve["knots"]) == len(curve["points"]) == len(curve["amounts"]) for curve in explained["curves"])
     parts = {(row["among"], row["ablation"]) for row in explained["worth"]}
     assert {("known", "past_visits"), ("new", "two_hop_paths"), ("all", "graph_token")} <= parts

@@ -120,6 +120,6 @@ def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> Non
     said = recap_json_here(*words, "--checkins", file, "--user", "stranger", "--user", "user0")
     assert said["notes"] == [
         "Added 3 check-ins and 1 new user; ignored 1 row up to their user's last known check-in; 1 visit to 1 "
-        "place outside the data set: kept as stops that are never predicted."
+        "place outside the data set, which only models with curves predict."
     ]
     assert {row["as_of"] for row in said["predictions"]} == {"2013-05-01T14:00:00+00:00", "2013-05-01T16:00:00+00:00"}

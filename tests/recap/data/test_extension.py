@@ -46,7 +46,7 @@ def test_what_was_cut_off_comes_back() -> None:
     dropped = last_rows(city, tested.index[tested >= 2].tolist()[:3])
     raw = raw_rows(city, np.concatenate([dropped[4:], dropped[:4]]))
     found = extend_dataset(shortened(city, dropped), raw)
-    assert (found.new_users, found.new_places, found.line) == (0, 0, "Added 6 check-ins and 0 new users.")
+    assert found.line == "Added 6 check-ins and 0 new users."
     same = [c.USER, c.POI, c.TIME, c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT]
     pd.testing.assert_frame_equal(found.dataset.checkins[same], city.checkins[same])
     assert np.flatnonzero(found.dataset.checkins[c.HISTORY_ONLY]).tolist() == dropped.tolist()
@@ -68,7 +68,7 @@ def test_unknown_users_and_places_follow_the_known_ones() -> None:
     check_tables(data.checkins, data.pois, data.users, "extended")
     assert found.line == (
         "Added 5 check-ins and 2 new users; ignored 1 row up to their user's last known check-in; 2 visits to 1 "
-        "place outside the data set: kept as stops that are never predicted."
+        "place outside the data set, which only models with curves predict."
     )
 
 

@@ -11,7 +11,7 @@ from recap import columns as c
 from recap.data.card import HISTORY_ONLY_LABEL
 from recap.data.checks import check_checkins
 from recap.data.cleaning import DataConfig
-from recap.data.inspection import inspect_checkins, preview_rows
+from recap.data.inspection import Inspection, describe_read, preview_rows, read_for_inspection
 from recap.data.reading import SOURCE_FORMATS, understand
 from recap.geodesy import distance_km
 from tests.checkins import raw_table, write_foursquare
@@ -21,6 +21,10 @@ from tests.sources import write_source
 
 def problems(raw: pd.DataFrame) -> dict[str, int]:
     return {problem.kind: problem.count for problem in check_checkins(raw)}
+
+
+def inspected(path: Path, config: DataConfig) -> Inspection:
+    return describe_read(read_for_inspection(understand(path)), config)
 
 
 def clean(**changes: Any) -> pd.DataFrame:
@@ -110,7 +114,7 @@ def test_every_format_is_inspected_without_options(tmp_path: Path, source_format
     """Where a zone is missing, that of the coordinates is taken and said; the preview agrees with the protocol."""
     path, options = write_source(tmp_path, source_format)
     understood = understand(path)
-    found = inspect_checkins(understood, DataConfig())
+    found = describe_read(read_for_inspection(understood), DataConfig())
     assert understood.source_format == source_format and understood.why
     assert found.facts["check-ins"] == found.account.rows_kept == 72
     is_missing = "--timezone" in str(found.account.notes) or understood.question is not None
@@ -131,23 +135,23 @@ def test_the_preview_says_what_stays_as_history(tmp_path: Path) -> None:
     rows = [("ann", "ab"[hour % 2], float(hour)) for hour in range(18)] + [("ann", "a", 200.0), ("ann", "b", 201.0)]
     path = write_foursquare(tmp_path / "city.txt", rows)
     config = DataConfig(min_poi_checkins=1, min_user_checkins=1)
-    found = inspect_checkins(understand(path), config)
+    found = inspected(path, config)
     assert (found.preview.checkins, found.preview.history_only) == (18, 2)
-    assert preview_rows(found, config) == {HISTORY_ONLY_LABEL: 2}
+    assert preview_rows(found) == {HISTORY_ONLY_LABEL: 2}
     only = config.model_copy(update={"history": "cases_only"})
-    found = inspect_checkins(understand(path), only)
+    found = inspected(path, only)
     assert (found.preview.checkins, found.preview.history_only) == (18, 0)
-    assert preview_rows(found, only) == {"left out: validation or test check-in in a trajectory shorter than 3": 2}
+    assert preview_rows(found) == {"left out: validation or test check-in in a trajectory shorter than 3": 2}
 
 
 def test_bad_rows_become_problems(tmp_path: Path) -> None:
     """The same file that prepare refuses is inspected to its end."""
     path, _ = write_source(tmp_path, "foursquare")
     path.write_text(path.read_text(encoding="latin-1").replace("\t40.", "\t400.", 2), encoding="latin-1")
-    found = inspect_checkins(understand(path), DataConfig())
+    found = inspected(path, DataConfig())
     (problem,) = [problem for problem in found.problems if problem.kind == "latitude"]
     assert problem.count == 2 and "city.txt line 1: latitude 400." in problem.examples[0]
-    refused = inspect_checkins(understand(path), DataConfig(min_poi_checkins=1000))
+    refused = inspected(path, DataConfig(min_poi_checkins=1000))
     assert "min_poi_checkins" in refused.preview.refusal and refused.preview.checkins == 0
 
 

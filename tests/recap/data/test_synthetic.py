@@ -12,6 +12,7 @@ import pytest
 
 import recap.data.synthetic
 from recap import columns as c
+from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city
@@ -19,7 +20,6 @@ from recap.data.synthetic.people import DAYS
 from recap.data.synthetic.venues import build_venues
 from recap.errors import ConfigError
 from recap.graph import TransitionGraph
-from recap.presets import data_preset
 
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 SMALL = 40

@@ -1,6 +1,7 @@
 """Every feature once more, one check-in and one transition at a time: nothing shared with the code under test."""
 
 from collections import Counter, defaultdict
+from datetime import datetime
 from itertools import pairwise
 from math import cos, exp, log, log1p, pi, radians, sin, sqrt
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.features.catalogue import NAMES
+from recap.features.catalogue import GIVEN_TIME, WHENEVER
 from recap.geodesy import EARTH_RADIUS_KM
 
 Counts = dict[tuple[int, int], int]
@@ -49,6 +50,12 @@ def paths_by_loops(counts: Counts, source: int) -> dict[tuple[int, int], float]:
     }
 
 
+def around_clock(one: float, other: float, width: float) -> float:
+    """A Gaussian around the clock, cut where it is small."""
+    close = exp((cos(2 * pi / 24 * (one - other)) - 1) / (2 * pi / 24 * width) ** 2)
+    return close if close > 0.01 else 0.0
+
+
 class Reference:
     """A dataset as plain lists."""
 
@@ -64,10 +71,7 @@ class Reference:
         self.points = list(zip(dataset.pois[c.LATITUDE], dataset.pois[c.LONGITUDE], strict=True))
 
     def same_hour(self, one: int, other: int, width: float) -> float:
-        """A Gaussian around the clock, cut where it is small."""
-        hours = [self.hour(row) for row in (one, other)]
-        close = exp((cos(2 * pi / 24 * (hours[0] - hours[1])) - 1) / (2 * pi / 24 * width) ** 2)
-        return close if close > 0.01 else 0.0
+        return around_clock(self.hour(one), self.hour(other), width)
 
     def hour(self, row: int) -> float:
         at = self.local[row]
@@ -80,8 +84,8 @@ class Reference:
         """No pause of more than ten minutes from one check-in to the other."""
         return all(self.seconds[at + 1] - self.seconds[at] <= 600 for at in range(first, last))
 
-    def of(self, row: int) -> dict[int, dict[str, float]]:
-        """Place -> feature -> value, of every place."""
+    def of(self, row: int, at: datetime | None = None) -> dict[int, dict[str, float]]:
+        """Place -> feature -> value, of every place; where at a given local time, with ``at``."""
         me, source = self.user[row], self.poi[row]
         mine = [q for q in range(row + 1) if self.user[q] == me]
         counts = counts_of_others(self.dataset, me)
@@ -91,7 +95,7 @@ class Reference:
         kinds = Counter(self.category[self.poi[q]] for q in mine)
         others = Counter(self.poi[q] for q in range(len(self.poi)) if self.train[q] and self.user[q] != me)
         alike = self.similar(me, {self.poi[q] for q in mine})
-        likelier = self.likelier(me, row)
+        likelier = self.likelier(me, row, at)
         lately = mine[-20:]
         new = sum(self.poi[q] not in [self.poi[p] for p in mine if p < q] for q in lately)
         exploring = (new + 1) / (len(lately) + 2)
@@ -102,12 +106,13 @@ class Reference:
             visits = [q for q in mine if self.poi[q] == d]
             km = distance_km(self.points[source], self.points[d])
             place = (log1p(others[d]), log1p(km), log1p(kinds[self.category[d]]))
-            values = dict.fromkeys(NAMES, 0.0)
+            values = dict.fromkeys((WHENEVER if at is None else GIVEN_TIME).names, 0.0)
             if visits:
                 popularity, distance, category = place
-                seen = defaultdict(float, self.visited(row, mine, visits))
+                seen = defaultdict(float, self.visited(row, mine, visits, at))
                 weekday, such_days = seen.pop("visits_on_weekday"), seen.pop("visits_on_such_days")
-                values |= seen | {
+                pause = 0.0 if at is None else log1p(max(0.0, (at - self.local[row]).total_seconds()) / 3600)
+                every = seen | {
                     "visits_by_popularity": seen["visits"] * popularity,
                     "visits_by_new_lately": seen["visits"] * exploring,
                     "visits_50_checkins_by_distance": seen["visits_50_checkins"] * distance,
@@ -125,11 +130,18 @@ class Reference:
                     "category_by_popularity": category * popularity,
                     "popularity_known": popularity,
                     "distance_known": distance,
+                    "visits_50_checkins_by_pause": seen["visits_50_checkins"] * pause,
+                    "visits_first_of_day_by_pause": seen["visits_first_of_day"] * pause,
+                    "own_transitions_by_pause": seen["own_transitions"] * pause,
+                    "distance_known_by_pause": distance * pause,
+                    "category_at_time_known": log1p(exp(likelier[1][self.category[d]])),
                 }
+                values |= {name: value for name, value in every.items() if name in values}
             else:
                 values |= dict(zip(("popularity_new", "distance_new", "category_new"), place, strict=True))
                 kind = self.category[d]
-                values |= {"category_from_here": likelier[0][kind], "category_at_hour": likelier[1][kind]}
+                clock = "category_at_hour" if at is None else "category_at_time"
+                values |= {"category_from_here": likelier[0][kind], clock: likelier[1][kind]}
                 values["new_lately"] = exploring
                 values["similar_users"] = log1p(20 * alike[d])
             values["others_transitions"] = log1p(counts.get((source, d), 0))
@@ -137,33 +149,49 @@ class Reference:
             found[d] = values
         return found
 
-    def visited(self, row: int, mine: list[int], visits: list[int]) -> dict[str, float]:
-        """Features of a place in the user's past."""
+    def visited(self, row: int, mine: list[int], visits: list[int], at: datetime | None) -> dict[str, float]:
+        """Features of a place in the user's past; now is the last check-in, or the time given."""
+        now = self.local[row] if at is None else at
+        pause = max(0.0, (now - self.local[row]).total_seconds())
+        clock = now.hour + now.minute / 60 + now.second / 3600
         poi, source = self.poi, self.poi[row]
         total: dict[str, float] = defaultdict(float)
         for q in visits:
-            days = (self.seconds[row] - self.seconds[q]) / 86400
+            days = (self.seconds[row] + pause - self.seconds[q]) / 86400
             habit = exp(-days / 60)
             later = (self.hour(q) - self.hour(row)) % 24
-            weekday = self.local[q].day_of_week == self.local[row].day_of_week
+            weekday = self.local[q].day_of_week == now.weekday()
+            such_day = self.weekend(q) == (now.weekday() >= 5)
+            near, around = (around_clock(self.hour(q), clock, width) for width in (0.5, 2.0))
             first = q == mine[0]
             total["visits"] += 1
             total["visits_50_checkins"] += exp(-(row - q) / 50)
             total["visits_first_of_day"] += habit * (first or self.local[q].date() != self.local[q - 1].date())
             total["visits_0_to_2_hours_later"] += habit * (0 < later <= 2)
-            total["visits_on_such_days"] += habit * (self.weekend(q) == self.weekend(row))
+            total["visits_on_such_days"] += habit * such_day
             total["visits_on_weekday"] += habit * weekday
+            total["visits_near_time"] += habit * near
+            total["visits_around_time"] += habit * around
+            total["visits_near_time_on_such_days"] += habit * near * such_day
+            total["visits_near_time_on_weekday"] += habit * near * weekday
+            total["visits_near_time_200_days"] += exp(-days / 200) * near * such_day
+            total["visits_around_time_on_weekday"] += habit * around * weekday
             if first:
                 continue
             such = self.weekend(q - 1) == self.weekend(row)
+            waited = (self.seconds[q] - self.seconds[q - 1]) / 3600
+            similar = exp(-((log1p(waited) - log1p(pause / 3600)) ** 2) / 2 / 0.35**2)
+            total["visits_after_similar_pause"] += habit * similar
             total["next_at_hour_on_such_days"] += habit * such * self.same_hour(q - 1, row, 2.0)
             if self.walk[q - 1] == self.walk[q] and poi[q - 1] == source:
                 total["own_transitions"] += habit
                 total["own_transitions_at_hour"] += habit * self.same_hour(q - 1, row, 2.0)
+                total["own_transitions_at_time"] += habit * around
+                total["own_transitions_after_similar_pause"] += habit * similar
                 total["own_slow_transitions"] += habit * (not self.together(q - 1, q))
                 pairs = all(at - 1 in mine and self.walk[at - 1] == self.walk[at] for at in (q - 1, row))
                 total["own_transition_pairs"] += habit * (pairs and poi[q - 2] == poi[row - 1])
-        age = [(self.seconds[row] - self.seconds[q]) / 86400 for q in visits]
+        age = [(self.seconds[row] + pause - self.seconds[q]) / 86400 for q in visits]
         ratio = 0.0
         if len(visits) >= 2:
             wait = (age[0] - age[-1]) / (len(visits) - 1)
@@ -174,15 +202,21 @@ class Reference:
             "early": max(0.0, -ratio),
         }
 
-    def likelier(self, me: int, row: int) -> list[dict[int, float]]:
-        """Category -> log of how many times as often as usual others go there next, from the category and the hour."""
+    def likelier(self, me: int, row: int, at: datetime | None) -> list[dict[int, float]]:
+        """Category -> log of how many times as often as usual others go there next, from the category and the hour
+        they leave, or arrive at the hour of a time given.
+        """
         others = [q for q in self.steps if self.user[q] != me]
         kinds = sorted(set(self.category))
         usual = Counter(self.category[self.poi[q + 1]] for q in others)
         usual_sum = sum(usual.values()) + 0.5 * len(kinds)
         both = [
             [q for q in others if self.category[self.poi[q]] == self.category[self.poi[row]]],
-            [q for q in others if self.local[q].hour == self.local[row].hour],
+            [
+                q
+                for q in others
+                if (self.local[q].hour == self.local[row].hour if at is None else self.local[q + 1].hour == at.hour)
+            ],
         ]
         found = []
         for some in both:

@@ -1,6 +1,7 @@
 """Every feature against plain loops; nothing later is read, nothing about others comes from the user."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 from functools import cache
 
 import numpy as np
@@ -11,11 +12,11 @@ from scipy import sparse
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.features import similar_users
-from recap.features.catalogue import FEATURES, GROUPS, NAMES, features_of
+from recap.features.catalogue import GIVEN_TIME, GROUPS, WHENEVER
 from recap.features.similar_users import SimilarUsers
 from recap.features.values import Features, FeatureValues
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors, Histories
+from recap.history import CheckinTensors, Histories, TimedHistories
 from tests.checkins import small_dataset, split_dataset
 from tests.recap.features.reference_features import Reference
 from tests.worlds import all_cases, batch_of
@@ -45,7 +46,7 @@ def features() -> Features:
 def laid_out(values: FeatureValues) -> np.ndarray:
     """Every feature of every place, (F, B, P); 0 where a place cannot have it."""
     value_FI, applies_FI = values.at(torch.arange(len(values.histories) * values.num_pois))
-    return (value_FI * applies_FI).view(len(FEATURES), len(values.histories), -1).numpy()
+    return (value_FI * applies_FI).view(len(values.of), len(values.histories), -1).numpy()
 
 
 def test_every_feature_equals_plain_loops() -> None:
@@ -54,16 +55,49 @@ def test_every_feature_equals_plain_loops() -> None:
     found_FBP = laid_out(features().of(batch_of(city(), rows)))
     reference = Reference(city())
     expected = [reference.of(row) for row in rows.tolist()]
-    for at, name in enumerate(NAMES):
+    for at, name in enumerate(WHENEVER.names):
         wanted = [[values[place][name] for place in range(city().num_pois)] for values in expected]
         np.testing.assert_allclose(found_FBP[at], wanted, rtol=1e-10, atol=1e-10, err_msg=name)
         assert len(np.unique(found_FBP[at])) > 1, name
 
 
+def test_every_feature_of_a_time_given_equals_plain_loops() -> None:
+    """The same with the local time of the next check-in, and with one two days later on another hour."""
+    rows, reference = all_cases(city())[::7], Reference(city())
+    checkins = CheckinTensors.from_dataset(city())
+    for later in (0, 2 * 86_400 + 7 * 3_600):
+        next_B = checkins.local_seconds_T[rows + 1] + later
+        found_FBP = laid_out(features().of(TimedHistories(checkins, rows, next_B)))
+        times = [datetime.fromtimestamp(second, UTC).replace(tzinfo=None) for second in next_B.tolist()]
+        expected = [reference.of(row, at) for row, at in zip(rows.tolist(), times, strict=True)]
+        for at, name in enumerate(GIVEN_TIME.names):
+            wanted = [[values[place][name] for place in range(city().num_pois)] for values in expected]
+            np.testing.assert_allclose(found_FBP[at], wanted, rtol=1e-10, atol=1e-10, err_msg=name)
+            assert len(np.unique(found_FBP[at])) > 1, name
+
+
+def test_nothing_of_the_target_but_its_time_acts() -> None:
+    """The target and every later row with other places, zones and trajectories: the same bits."""
+    checkins, row = CheckinTensors.from_dataset(city()), 40
+    later_T = torch.arange(len(checkins.poi_T)) > row
+    values = vars(checkins) | {
+        "poi_T": torch.where(later_T, (checkins.poi_T + 1) % city().num_pois, checkins.poi_T),
+        "local_seconds_T": checkins.local_seconds_T + 7_200 * later_T,
+        "trajectory_T": checkins.trajectory_T + later_T.long(),
+        "seconds_T": checkins.seconds_T + 100 * later_T,
+    }
+    changed = CheckinTensors(**{field.name: values[field.name] for field in fields(CheckinTensors)})
+    row_B, at_B = torch.tensor([row]), checkins.local_seconds_T[row + 1][None]
+    one, other = (laid_out(features().of(TimedHistories(table, row_B, at_B))) for table in (checkins, changed))
+    np.testing.assert_array_equal(one, other)
+
+
 def test_the_catalogue_is_whole() -> None:
     """Names are unique, and the five groups hold every feature once."""
-    assert len(set(NAMES)) == len(NAMES)
-    assert sorted(name for group in GROUPS for name in features_of(group)) == sorted(NAMES)
+    for names in (WHENEVER, GIVEN_TIME):
+        assert len(set(names.names)) == len(names)
+        grouped = [feature.name for group in GROUPS for feature in names.features if feature.group == group]
+        assert sorted(grouped) == sorted(names.names)
 
 
 def test_what_the_user_does_later_says_nothing_about_others() -> None:
@@ -136,8 +170,8 @@ def test_unknown_users_have_a_past_of_their_own_alone() -> None:
     found = laid_out(features().of(Histories(stranger, torch.tensor([row]))))
     assert np.isfinite(found).all()
     counts = np.bincount(city().checkins[c.POI][city().checkins[c.SPLIT] == c.TRAIN], minlength=city().num_pois)
-    either = found[NAMES.index("popularity_known"), 0] + found[NAMES.index("popularity_new"), 0]
+    either = found[WHENEVER.names.index("popularity_known"), 0] + found[WHENEVER.names.index("popularity_new"), 0]
     np.testing.assert_allclose(either, np.log1p(counts))
     graph = TransitionGraph.from_dataset(city())
     expected = np.log1p(graph.counts[[int(table.poi_T[row])]].toarray()[0])
-    np.testing.assert_allclose(found[NAMES.index("others_transitions"), 0], expected)
+    np.testing.assert_allclose(found[WHENEVER.names.index("others_transitions"), 0], expected)

@@ -14,7 +14,7 @@ from scipy.special import ndtr, softmax
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.features.catalogue import NAMES, PAST, PLACE_FEATURES, SIMILAR_FEATURE, TIME, Group, features_of
+from recap.features.catalogue import PAST, TIME, WHENEVER, Group
 from recap.model.config import MAX_CANDIDATES, MAX_PRIOR, ModelConfig
 from recap.model.recap import Recap
 from tests.recap.features.reference_features import Reference
@@ -27,7 +27,11 @@ def gelu(x: Array) -> Array:
     return x * ndtr(x)
 
 
-ONLY_NEW = {feature.name for feature in (SIMILAR_FEATURE, *PLACE_FEATURES)}
+ONLY_NEW = {"similar_users", *(feature.name for feature in WHENEVER.new)}
+
+
+def features_of(group: Group) -> list[str]:
+    return [feature.name for feature in WHENEVER.features if feature.group == group]
 
 
 class ByHand:
@@ -136,11 +140,11 @@ class ByHand:
         """The sum of every feature's curve for every POI, or of those of some groups."""
         knots, step = self.weights["curves.curves.knot_FK1"], self.weights["curves.curves.step_FK"]
         off = () if self.config.use_history else (*features_of(PAST), *features_of(TIME))
-        wanted = [name for group in groups for name in features_of(group)] if groups else list(NAMES)
+        wanted = [name for group in groups for name in features_of(group)] if groups else list(WHENEVER.names)
         total = np.zeros(self.dataset.num_pois)
         for poi, values in self.features.of(t).items():
             for name in wanted:
-                row = NAMES.index(name)
+                row = WHENEVER.names.index(name)
                 ends = knots[row][np.isfinite(knots[row])]
                 level = np.concatenate([[0.0], np.cumsum(step[row])])[: len(ends)]
                 applies = name not in ONLY_NEW or values["visits"] == 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from recap import columns as c
-from recap.features.catalogue import FEATURES, VISIT_FEATURES, Feature
+from recap.features.catalogue import FEATURES, WHENEVER, Feature, FeatureSet
 from recap.features.values import Features
 from recap.history import Histories
 from recap.model.curve_prior import CurvePrior
@@ -23,9 +23,15 @@ EVERY = Feature("every", "popularity and distance", "km", "of every place", ever
 numbers = st.integers(1, 4000).map(lambda number: number / 8)
 
 
+def set_of(*features: Feature) -> FeatureSet:
+    visited = tuple(feature for feature in features if feature in WHENEVER.visited)
+    new = tuple(feature for feature in features if feature.everywhere)
+    return FeatureSet(visited, tuple(feature for feature in features if feature not in (*visited, *new)), new)
+
+
 def curves_of(values: list[list[float]], steps: list[list[float]], *features: Feature) -> Curves:
     """Curves with knots from values, and increments between them."""
-    curves = Curves(features=features).double()
+    curves = Curves(set_of(*features)).double()
     curves.place_knots([torch.tensor(value, dtype=torch.float64) for value in values])
     with torch.no_grad():
         for row, step in enumerate(steps):
@@ -117,7 +123,7 @@ def test_gradients_are_those_of_finite_differences() -> None:
 
 def test_a_curve_that_is_off_stays_at_zero_and_learns_nothing() -> None:
     """As without the history."""
-    curves = Curves([False, True], (EVERY, EVERY)).double()
+    curves = Curves(set_of(EVERY, EVERY), [False, True]).double()
     curves.place_knots([torch.arange(5.0), torch.arange(5.0)])
     torch.nn.init.ones_(curves.step_FK)
     points_FN = curves(torch.tensor([[3.0], [3.0]], dtype=torch.float64))
@@ -132,7 +138,7 @@ def test_roughness_by_hand() -> None:
     Slopes over the range are 6 and -1.5, a difference of 7.5 in ten intervals: 0.75 squared. A line costs nothing, and
     a curve that new places have a tenth.
     """
-    curves = curves_of([[1.0, 2.0, 4.0]], [[9.0, 2.0, -1.0]], VISIT_FEATURES[0])
+    curves = curves_of([[1.0, 2.0, 4.0]], [[9.0, 2.0, -1.0]], WHENEVER.visited[0])
     assert curves.roughness().item() == pytest.approx(0.75**2)
     curves = curves_of([[1.0, 2.0, 4.0]], [[9.0, 2.0, -1.0]], FEW)
     assert curves.roughness().item() == pytest.approx(0.1 * 0.75**2)
@@ -142,7 +148,7 @@ def test_roughness_by_hand() -> None:
     assert rough == pytest.approx(0.1 * (((4 * (2 - 9)) / 10) ** 2 + ((4 * (-0.5 - 2)) / 10) ** 2))
 
 
-@given(st.sampled_from(FEATURES), st.floats(0.0, 500.0))
+@given(st.sampled_from(list(FEATURES.values())), st.floats(0.0, 500.0))
 def test_units_come_back(feature: Feature, amount: float) -> None:
     """From a feature's unit to its value and back; a place never visited has 0 of everything."""
     assert feature.in_unit(feature.from_unit(amount)) == pytest.approx(amount, rel=1e-9, abs=1e-12)
@@ -166,7 +172,7 @@ def test_kept_features_equal_computed_ones(monkeypatch: pytest.MonkeyPatch, most
     """Any batch, in any order, a case twice, distances kept or not: the same places, scores and gradients."""
     monkeypatch.setattr("recap.model.kept_features._MOST_DISTANCES", most_distances)
     curves = prior()
-    kept = KeptFeatures.of(curves, CASES)
+    kept = KeptFeatures.compute(curves, CASES)
     assert kept is not None and (kept.distance_PP is None) == (most_distances == 0)
     for index in (torch.tensor([0]), torch.tensor([5, 3, 5, len(ROWS) - 1]), torch.arange(len(ROWS))):
         batch = Histories(CASES.checkins, ROWS[index])
@@ -185,7 +191,7 @@ def test_kept_features_equal_computed_ones(monkeypatch: pytest.MonkeyPatch, most
 def test_kept_features_stay_on_the_device_of_the_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     """A training on a card begins with features on the processor; what is kept holds the moved ones."""
     monkeypatch.setattr(Features, "device", torch.device("meta"))  # so that computing features moves them
-    kept = KeptFeatures.of(curves := prior(), CASES)
+    kept = KeptFeatures.compute(curves := prior(), CASES)
     assert kept is not None and kept.places is curves.features.places
 
 
@@ -207,4 +213,4 @@ def test_the_gradient_of_every_place_is_that_of_single_pairs() -> None:
 def test_too_many_features_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then every batch computes its own."""
     monkeypatch.setattr("recap.model.kept_features._MOST_BYTES", 1000)
-    assert KeptFeatures.of(prior(), CASES) is None
+    assert KeptFeatures.compute(prior(), CASES) is None

@@ -10,7 +10,7 @@ from scipy import sparse
 from torch import Tensor
 
 from recap.counterfactuals import GRAPH_TOKEN, Counterfactual, History, pack_counterfactuals
-from recap.features.catalogue import GROUPS, NAMES, PAST, TIME, TWO_HOP_FEATURE, features_of
+from recap.features.catalogue import GROUPS, PAST, TIME, WHENEVER
 from recap.features.two_hop import two_hop_paths
 from recap.graph import TransitionGraph
 from recap.history import Histories
@@ -59,8 +59,8 @@ def without_weights(model: Recap, terms: set[str]) -> Recap:
             other.core.output.bias.zero_()
         if "correction" in terms and other.calibration is not None:
             other.calibration.scale.zero_()
-        for name in terms & set(NAMES):
-            other.curves.curves.step_FK[NAMES.index(name)] = 0.0
+        for name in terms & set(WHENEVER.names):
+            other.curves.curves.step_FK[WHENEVER.names.index(name)] = 0.0
         for name in terms & {"count", "recency", "window"}:
             assert other.prior is not None
             getattr(other.prior, f"{name}_weight").zero_()
@@ -81,11 +81,11 @@ def test_contributions_add_up_to_the_score(name: str) -> None:
     curves = changes["prior"]["kind"] == "curves"
     assert ("core" in terms) is (changes["core_scope"] != "nowhere")
     assert ("correction" in terms) is (changes["use_correction"] and changes["use_history"])
-    assert (set(NAMES) <= set(terms)) is curves
+    assert (set(WHENEVER.names) <= set(terms)) is curves
     assert ("clip" in terms) is (not curves and changes["use_history"])
     if curves:
         assert [term.name for group in GROUPS for term in scorer.terms if term.group == group] == [
-            name for group in GROUPS for name in features_of(group)
+            name for group in GROUPS for name in [f.name for f in WHENEVER.features if f.group == group]
         ]
 
 
@@ -150,7 +150,7 @@ def test_what_is_off_in_one_case_stays_on_in_the_next(changes: dict[str, Any]) -
 def two_hop_curve(model: Recap, value: float) -> float:
     """f(x) by numpy."""
     curves = model.curves.curves
-    at = NAMES.index(TWO_HOP_FEATURE.name)
+    at = WHENEVER.names.index("two_hop_paths")
     knots = curves.knot_FK1[at][curves.knot_FK1[at].isfinite()]
     return float(np.interp(value, knots, curves.levels[at, : len(knots)].detach()))
 

@@ -14,7 +14,7 @@ from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import DataError
 from recap.evaluation.evaluate import evaluate
-from recap.features.catalogue import NAMES
+from recap.features.catalogue import WHENEVER
 from recap.graph import TransitionGraph
 from recap.history import Histories
 from recap.model.config import Stage
@@ -298,7 +298,9 @@ def test_every_parameter_of_every_preset_gets_a_gradient(preset: str, changes: t
         assert has_two_F.sum() > 30
         moved_F = moved["curves.curves.step_FK"].any(1)
         assert [
-            name for name, two, moves in zip(NAMES, has_two_F, moved_F, strict=True) if bool(two) != bool(moves)
+            name
+            for name, two, moves in zip(WHENEVER.names, has_two_F, moved_F, strict=True)
+            if bool(two) != bool(moves)
         ] == []
 
 
@@ -443,6 +445,6 @@ def test_a_poor_city_gives_flat_curves_and_no_nan(kind: str, preset: str, tmp_pa
         curves = model.curves.curves
         one_F = ~curves.knot_FK1[:, 1].isfinite()
         assert (one_F.any() and not curves.levels[one_F].any()) or not found_BT.isnan().any()
-        flat = [term for term, one in zip(NAMES, one_F, strict=True) if one]
+        flat = [term for term, one in zip(WHENEVER.names, one_F, strict=True) if one]
         at = [index for index, term in enumerate(model.terms) if term.name in flat]
         assert not found_BT[:, at].any()

@@ -190,6 +190,6 @@ def test_prepare_says_what_inspect_says(tmp_path: Path) -> None:
     assert made == {item["kind"]: item["count"] for item in seen} and {"user_id", "several_spellings"} <= made.keys()
     shown = " ".join(recap("prepare", path, *zone, *out).stdout.split())
     assert "1 rows: no user id" in shown and f"{made['several_spellings']} pairs of places at one spot" in shown
-    joined = ["--text", "ids=join", "--engine", "duckdb"]
+    joined = ["--text", "ids=join", "--engine", "disk"]
     assert_refused(recap("prepare", path, *zone, *out, *joined), "works in memory only")
     assert_refused(recap("inspect", path, *zone, "--text", "ids=split"), "ids")

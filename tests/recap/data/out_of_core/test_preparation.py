@@ -1,7 +1,6 @@
 """A dataset prepared on disk is the one prepared in memory, file by file and byte for byte."""
 
 import re
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,18 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recap.data.card import dataset_card
-from recap.data.cleaning import DataConfig
+from recap.data.cleaning import DataConfig, data_preset
 from recap.data.dataset import Dataset
 from recap.data.out_of_core.preparation import FORMATS, choose_engine, prepare_out_of_core
 from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_checkins
 from recap.errors import ConfigError, DataError
-from recap.presets import data_preset
 from tests.checkins import configs, raw_rows, raw_table, write_foursquare
 from tests.nyc import NYC_FILE, needs_nyc
-
-pytest.importorskip("duckdb")
 
 
 def in_memory(path: Path, config: DataConfig, source_format: str = "parquet") -> Dataset:
@@ -99,30 +95,29 @@ def test_ids_are_numbered_by_their_text(tmp_path: Path) -> None:
     assert dataset.checkins["poi"].tolist() == [1, 0, 1, 2, 1]
 
 
-def test_it_refuses_what_it_cannot_prepare(tmp_path: Path) -> None:
-    """A split that came with the file, another format, an unknown engine."""
+def test_a_split_that_came_with_the_file_is_kept(tmp_path: Path) -> None:
+    """With its trajectories, as in memory; refused if ids are to be joined, which needs all of them at once."""
     path = tmp_path / "raw.parquet"
-    raw_table(ROWS).assign(split="train").to_parquet(path)
-    with pytest.raises(ConfigError, match="its own split is prepared in memory only"):
-        on_disk(path, ONE)
-    with pytest.raises(ConfigError, match="--engine duckdb prepares foursquare, csv, json, parquet, got gowalla"):
-        choose_engine("duckdb", path, "gowalla")
-    with pytest.raises(ConfigError, match="unknown engine 'spark'; choose one of auto, memory, duckdb"):
-        choose_engine("spark", path, "parquet")
+    given = {"split": ["train"] * 3 + ["val", "test"], "trajectory": ["b", "b", "a", "a", "a"]}
+    raw_table(ROWS).assign(**given).to_parquet(path)
+    found, expected = on_disk(path, ONE), in_memory(path, ONE)
+    assert files_of(found, tmp_path / "found") == files_of(expected, tmp_path / "expected")
+    with pytest.raises(ConfigError, match="ids=join works in memory only"):
+        prepare_out_of_core(path, ReadOptions(ids="join"), ONE, tmp_path, name="city")
 
 
-def test_a_missing_engine_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line with the command."""
-    raw_table(ROWS).to_parquet(tmp_path / "raw.parquet")
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(ConfigError, match=r"pip install 'recap-mobility\[large\]'"):
-        on_disk(tmp_path / "raw.parquet", ONE)
+def test_it_refuses_what_it_cannot_prepare(tmp_path: Path) -> None:
+    """Another format, an unknown engine."""
+    with pytest.raises(ConfigError, match="--engine disk prepares foursquare, csv, json, parquet, got gowalla"):
+        choose_engine("disk", tmp_path, "gowalla")
+    with pytest.raises(ConfigError, match="unknown engine 'spark'; choose one of auto, memory, disk"):
+        choose_engine("spark", tmp_path, "parquet")
 
 
 @pytest.mark.parametrize("source_format", FORMATS)
 def test_few_rows_are_prepared_in_memory(source_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five rows fit, a file that would need more than 60 % of what is free does not, whatever its format."""
     path = write(ROWS, source_format, tmp_path)
-    assert not choose_engine("auto", path, source_format)[0]
+    assert not choose_engine("auto", path, source_format)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=500))
-    assert choose_engine("auto", path, source_format)[0]
+    assert choose_engine("auto", path, source_format)

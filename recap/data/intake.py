@@ -1,0 +1,87 @@
+"""The one way from a file, a folder or a DataFrame to a dataset, which commands, the app and Python share."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+
+from recap.data.card import dataset_card
+from recap.data.cleaning import DataConfig, data_preset
+from recap.data.dataset import MANIFEST, Dataset
+from recap.data.inspection import find_problems
+from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import RawRead
+from recap.data.preparation import prepare_dataset
+from recap.data.reading import OWN_FORMATS, read_checkins, understand
+from recap.data.understanding import Understanding
+from recap.errors import DataError
+from recap.storage.artifacts import check_target
+
+READING: Final = "Reading every row"
+CLEANING: Final = "Cleaning and splitting {checkins:,} check-ins"
+WRITING: Final = "Writing the dataset"
+
+
+def choose_protocol(
+    source_format: str, preset: str | None = None, changes: Sequence[str] = ()
+) -> tuple[str, DataConfig]:
+    """The preset's name and the protocol, with changes such as ``min_user_checkins=5``. Without a preset your own table
+    keeps every user and place, and a published format has ``default``. Raises ConfigError: an unknown preset or field.
+    """
+    preset = preset or ("every_place" if source_format in OWN_FORMATS else "default")
+    return preset, data_preset(preset).override(list(changes))
+
+
+def prepare_input(
+    path: Path,
+    source_format: str = "auto",
+    options: ReadOptions | None = None,
+    *,
+    out: Path | None = None,
+    name: str = "",
+    preset: str | None = None,
+    changes: Sequence[str] = (),
+    engine: str = "auto",
+    say: Callable[[str], None] = lambda line: None,
+) -> tuple[Understanding, Dataset]:
+    """Turn a file or folder into a dataset with its account and its problems, and save it where ``out`` is given.
+
+    Args:
+        preset, changes: see `choose_protocol`.
+        engine: see `choose_engine`.
+        say: receives what is done, a line each.
+
+    Raises ConfigError: an unknown preset, field or engine; DataError: something is unsure, a row is bad, or nothing
+    usable is left; FolderInUseError: ``out`` holds something else.
+    """
+    choose_protocol("", preset, changes)  # refuses before reading
+    found = understand(path, source_format, options)
+    if found.question is not None:
+        raise DataError(found.refusal())
+    preset, config = choose_protocol(found.source_format, preset, changes)
+    if out is not None:
+        check_target(out, MANIFEST)
+    is_on_disk = choose_engine(engine, path, found.source_format)
+    name = name or (path.name.partition(".")[0] if out is None else out.name)
+    facts = {"name": name, "source_format": found.source_format, "preset": preset}
+    say(READING)
+    if is_on_disk:
+        place = Path(tempfile.gettempdir()) if out is None else out.parent
+        dataset = prepare_out_of_core(path, found.options, config, place, **facts)
+        assert dataset.manifest.reading is not None
+        problems = find_problems(RawRead(pd.DataFrame(), dataset.manifest.reading))
+    else:
+        read = read_checkins(path, found.source_format, found.options)
+        problems = find_problems(read)
+        say(CLEANING.format(checkins=len(read.table)))
+        dataset = prepare_dataset(read.table, config, reading=read.account, **facts)
+        del read
+    dataset = replace(dataset, manifest=dataset.manifest.model_copy(update={"problems": problems}))
+    if out is not None:
+        say(WRITING)
+        dataset.save(out, card=dataset_card(dataset))
+    return found, dataset

@@ -1,0 +1,117 @@
+"""The second set of curves of a training: where at a given time."""
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import torch
+
+from recap import columns as c
+from recap.baselines.counting import VisitCountAtTime
+from recap.checkpoint import GIVEN_TIME_WEIGHTS, Checkpoint, CheckpointManifest, EpochResult, GivenTime, features_read
+from recap.data.dataset import Dataset
+from recap.evaluation.cases import describe_cases
+from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
+from recap.evaluation.scoring import rank_cases
+from recap.evaluation.temperature import fit_temperature, most_cases
+from recap.model.curves import KNOTS, STEPS
+from recap.model.pretrained_curves import PretrainedCurves
+from recap.presets import feature_curves
+from recap.storage.tensors import load_tensors, save_tensors
+from recap.training.group import Group
+from recap.training.loop import BEST, STATE_FILE, StepReport, StopRequest, TrainingLoop, Watcher
+from recap.training.trainer import Trainer
+from recap.training_config import TrainConfig
+
+FOLDER: Final = "given_time"
+"""Inside a training's folder."""
+
+
+def given_time_config(config: TrainConfig) -> TrainConfig:
+    """How the curves for a given time are trained: alone, on every next check-in, as those of the other question
+    start.
+    """
+    alone = feature_curves()
+    prior = config.model.prior.model_copy(update={"given_time": True})
+    model = alone.model.model_copy(update={"prior": prior, "use_history": config.model.use_history})
+    kept = (
+        "epochs",
+        "batch_size",
+        "latest_share",
+        "seed",
+        "validation_cases",
+        "test_cases",
+        "save_every_seconds",
+        "sampled_softmax",
+    )
+    own = {name: getattr(config, name) for name in kept}
+    rate = config.optimiser.prior_learning_rate
+    optimiser = alone.optimiser.model_copy(update={"prior_learning_rate": rate})
+    changes = {"model": model, "optimiser": optimiser, "train_on": "every_next", "select_on": "every_next"}
+    return alone.model_copy(update={**own, **changes, "given_time": False, "validate_every": config.epochs})
+
+
+@dataclass(frozen=True)
+class GivenTimeTraining:
+    """Trains them in ``folder``, resumable like every training."""
+
+    dataset: Dataset
+    config: TrainConfig
+    folder: Path
+    device: torch.device
+    group: Group
+    pretrained: PretrainedCurves | None
+
+    def run(self, watch: Watcher | None, stop: StopRequest, *, resume: bool) -> bool:
+        """False if ``stop`` ended it early; the next call with ``resume`` continues."""
+        if self.group.is_writer:
+            self.folder.mkdir(exist_ok=True)
+        self.group.wait()
+        config = given_time_config(self.config)
+        own = (self.dataset, config, self.folder, self.device)
+        trainer = Trainer(*own, group=self.group, pretrained=self.pretrained)
+        if resume and (self.folder / STATE_FILE).is_file():
+            trainer.resume()
+
+        def goes_on(report: StepReport) -> None:
+            """Epochs are counted on from those of the first set."""
+            assert watch is not None
+            watch(replace(report, epoch=self.config.epochs + report.epoch, epochs=2 * self.config.epochs))
+
+        return trainer.run(None if watch is None else goes_on, stop)
+
+    def add_to(self, out: Path, manifest: CheckpointManifest, trained: TrainingLoop) -> CheckpointManifest:
+        """Write the curves into a checkpoint's folder and choose on validation whether its core is added to them; then
+        fit their temperature.
+        """
+        tensors, _ = load_tensors(self.folder / BEST)
+        save_tensors({name: tensors[name] for name in (KNOTS, STEPS)}, out / GIVEN_TIME_WEIGHTS)
+        most = min(self.config.validation_cases or 1 << 31, most_cases(self.dataset.num_pois))
+        cases = describe_cases(self.dataset, trained.graph, c.VAL, "every_next", most=most)
+        features = features_read(given_time_config(self.config)) or []
+        best: tuple[float, CheckpointManifest] | None = None
+        for core in (False, True) if self.config.model.has_core else (False,):
+            kept = manifest.best.model_copy(update={"val": {}})
+            tried = manifest.model_copy(update={"given_time": GivenTime(core=core, features=features, best=kept)})
+            scorer = Checkpoint(out, tried, hash="").given_time.scorer(self.dataset, trained.graph, self.device)
+            found = metrics_by_group(rank_cases(scorer, cases, trained.checkins))["all"]
+            if best is None or (found["mrr"] or 0.0) > best[0]:
+                temperature = fit_temperature(scorer, cases, trained.checkins)
+                val = {name: value for name, value in found.items() if isinstance(value, float)}
+                kept = EpochResult(epoch=kept.epoch, stage=kept.stage, val=val)
+                own = GivenTime(core=core, features=features, best=kept, temperature=temperature)
+                best = found["mrr"] or 0.0, manifest.model_copy(update={"given_time": own})
+        assert best is not None
+        shutil.rmtree(self.folder)
+        return best[1]
+
+    def test_metrics(self, out: Path, manifest: CheckpointManifest, trained: TrainingLoop) -> dict[str, MetricsByGroup]:
+        """Over every next check-in of the test weeks, the counter that reads the time next to the model."""
+        scorer = Checkpoint(out, manifest, hash="").given_time.scorer(self.dataset, trained.graph, self.device)
+        cases = describe_cases(self.dataset, trained.graph, c.TEST, "every_next", most=self.config.test_cases)
+        counted = metrics_by_group(rank_cases(VisitCountAtTime(self.dataset), cases, trained.checkins.to("cpu")))
+        return {
+            "recap": metrics_by_group(rank_cases(scorer, cases, trained.checkins)),
+            VisitCountAtTime.name: counted,
+        }
