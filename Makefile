@@ -29,12 +29,13 @@ test-lowest: ## Run the fast tests with the lowest version of every dependency, 
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable ".[app,dev]"
 	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile -q -m "not slow and not e2e"
 
-check: $(STAMP) ## Check format, lint, types, import rules, words and Dockerfile; no test runs.
+check: $(STAMP) ## Check format, lint, types, import rules, words, names and Dockerfile; no test runs.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.check_words
+	$(BIN)/python -m tests.check_names
 	$(BIN)/hadolint Dockerfile
 
 format: $(STAMP) ## Format the code and mend what lint can mend.

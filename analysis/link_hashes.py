@@ -9,7 +9,7 @@ HASH_FIELDS: Final = ("dataset", "checkpoint")
 _SHORTEST: Final = 6
 
 
-class Difference(NamedTuple):
+class HashDifference(NamedTuple):
     """Fields of `HASH_FIELDS` in which a link differs from the open files, and what differs or is missing, in words."""
 
     differing: tuple[str, ...]
@@ -26,14 +26,14 @@ def link_hashes(dataset_hash: str, checkpoint_hash: str | None) -> dict[str, str
     return {name: value[:HASH_LENGTH] for name, value in hashes.items() if value}
 
 
-def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: str | None) -> Difference:
+def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: str | None) -> HashDifference:
     """Compare a link with the open files.
 
     Args:
         link: its fields; missing or empty hashes are unknown.
 
     >>> compare_hashes({"dataset": "0123456789ab"}, "0123456789abcdef", None)
-    Difference(differing=(), sentence='')
+    HashDifference(differing=(), sentence='')
     >>> compare_hashes({"dataset": "ffff456789ab"}, "0123456789abcdef", None).sentence
     'this link was made with dataset ffff456789ab, but 0123456789ab is open'
     """
@@ -48,7 +48,7 @@ def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: 
     sentence = f"this link was made with {', and with '.join(changed)}" if changed else ""
     if unknown and not differing:
         sentence = f"this link does not say which {' and '.join(unknown)} it was made with"
-    return Difference(differing, sentence)
+    return HashDifference(differing, sentence)
 
 
 def _fits(beginning: str, whole: str) -> bool:

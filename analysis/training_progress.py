@@ -14,16 +14,16 @@ from recap.runs.store.types import RunReference, RunRow, RunSummary
 from recap.training.metrics_file import EpochLine
 from recap.training_config import AnyTraining, TrainConfig
 
-Meaning = Literal["core", "paths", "revisits", "model"]
-Curve = Literal["hr20", "mrr", "loss"]
+_Meaning = Literal["core", "paths", "revisits", "model"]
+TrainingCurve = Literal["hr20", "mrr", "loss"]
 
-CURVES: Final[dict[Curve, str]] = {
+CURVES: Final[dict[TrainingCurve, str]] = {
     "hr20": "Validation HR@20",
     "mrr": "Validation MRR",
     "loss": "Loss",
 }
-GROUPS: Final = {"all": "All", "head": "Frequent", "tail": "Rare"}
-COUNTERS: Final = {"visit_count": "Visit count", "count_plus_markov": "Count + Markov"}
+_GROUPS: Final = {"all": "All", "head": "Frequent", "tail": "Rare"}
+_COUNTERS: Final = {"visit_count": "Visit count", "count_plus_markov": "Count + Markov"}
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class StageSpan:
     """Epochs ``first`` to ``last`` without a new part, named by the part that became active at ``first``."""
 
     name: str
-    meaning: Meaning
+    meaning: _Meaning
     first: int
     last: int
 
@@ -41,13 +41,13 @@ def stage_spans(config: AnyTraining) -> list[StageSpan]:
     if not isinstance(config, TrainConfig):
         return [StageSpan(config.title, "core", 1, config.epochs)]
     spans: list[StageSpan] = []
-    before: list[tuple[str, Meaning]] = []
+    before: list[tuple[str, _Meaning]] = []
     for epoch in range(1, config.epochs + 1):
         acting = _acting(config.curriculum.at(epoch), config)
         new = [part for part in acting if part not in before]
         if not spans or new:
             names = [name for name, _ in new] or ["Core"]
-            meaning: Meaning = new[-1][1] if new else "core"
+            meaning: _Meaning = new[-1][1] if new else "core"
             prefix = "+ " if spans and new else ""
             spans.append(StageSpan(prefix + " + ".join(names), meaning, epoch, epoch))
         else:
@@ -56,7 +56,7 @@ def stage_spans(config: AnyTraining) -> list[StageSpan]:
     return spans
 
 
-def curve_table(metrics: list[EpochLine], curve: Curve) -> pd.DataFrame:
+def curve_table(metrics: list[EpochLine], curve: TrainingCurve) -> pd.DataFrame:
     """Curves as ``epoch, series, value``; epochs without validation are absent."""
     rows: list[dict[str, Any]] = []
     for line in metrics:
@@ -67,12 +67,12 @@ def curve_table(metrics: list[EpochLine], curve: Curve) -> pd.DataFrame:
                 values.pop("warm", None)
         else:
             groups = line.get("val") or {}
-            values = {GROUPS[group]: groups[group][curve] for group in GROUPS if group in groups}
+            values = {_GROUPS[group]: groups[group][curve] for group in _GROUPS if group in groups}
         rows += [{"epoch": line["epoch"], "series": name, "value": value} for name, value in values.items()]
     return pd.DataFrame(rows, columns=["epoch", "series", "value"]).dropna(subset=["value"])
 
 
-def counter_levels(reference: RunReference, curve: Curve) -> dict[str, float]:
+def counter_levels(reference: RunReference, curve: TrainingCurve) -> dict[str, float]:
     """Each counter's value over all validation cases, by label; empty for curves without such a level."""
     if curve == "loss" or not reference:
         return {}
@@ -80,17 +80,17 @@ def counter_levels(reference: RunReference, curve: Curve) -> dict[str, float]:
         "visit_count": reference.get("visit_count", {}),
         "count_plus_markov": reference,
     }
-    found = {COUNTERS[name]: (groups.get("all") or {}).get(curve) for name, groups in both.items()}
+    found = {_COUNTERS[name]: (groups.get("all") or {}).get(curve) for name, groups in both.items()}
     return {label: float(value) for label, value in found.items() if value is not None}
 
 
 def result_table(model: str, summary: RunSummary) -> pd.DataFrame:
     """HR@20 on the test cases, the best model first: ``Model, All, Frequent, Rare``; empty before a run has ended."""
     rows = {model: summary.get("test", {})}
-    rows |= {label: summary.get("baselines", {}).get(name, {}) for name, label in COUNTERS.items()}
+    rows |= {label: summary.get("baselines", {}).get(name, {}) for name, label in _COUNTERS.items()}
     known = {label: groups for label, groups in rows.items() if _hit_rate(groups, "all") is not None}
     ordered = sorted(known, key=lambda label: -(_hit_rate(known[label], "all") or 0.0))
-    columns = {title: [share(_hit_rate(known[label], group)) for label in ordered] for group, title in GROUPS.items()}
+    columns = {title: [share(_hit_rate(known[label], group)) for label in ordered] for group, title in _GROUPS.items()}
     return pd.DataFrame({"Model": ordered, **columns})
 
 
@@ -136,9 +136,9 @@ def gpu_table(gpus: list[Gpu], leases: dict[str, Lease]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["gpu", "use", "memory", "used", "runs"])
 
 
-def _acting(stage: Stage, config: TrainConfig) -> list[tuple[str, Meaning]]:
+def _acting(stage: Stage, config: TrainConfig) -> list[tuple[str, _Meaning]]:
     inactive = stage.inactive_parts(config.model)
-    parts: list[tuple[str, Meaning]] = []
+    parts: list[tuple[str, _Meaning]] = []
     if "graph_token" not in inactive:
         parts.append(("Graph token", "paths"))
     if "prior" not in inactive:

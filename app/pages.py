@@ -7,7 +7,7 @@ import streamlit as st
 
 from recap.storage.installed import data_path
 
-VIEWS: Final = data_path("app", "views")
+_VIEWS: Final = data_path("app", "views")
 ASSETS: Final = data_path("app", "assets")
 
 
@@ -23,7 +23,7 @@ class View:
     def page(self, *, default: bool = False) -> st.Page:
         """The page object of this run; the default page's address is ``/``."""
         return st.Page(
-            VIEWS / f"{self.name}.py",
+            _VIEWS / f"{self.name}.py",
             title=self.title,
             url_path="start" if default else self.name,
             default=default,
@@ -33,7 +33,7 @@ class View:
     @property
     def path(self) -> str:
         """The path for `st.switch_page`."""
-        return str(VIEWS / f"{self.name}.py")
+        return str(_VIEWS / f"{self.name}.py")
 
 
 OVERVIEW: Final = View("overview", "Overview")
@@ -55,7 +55,7 @@ _PRESENTS: Final = "_presents"
 def navigation_pages() -> list[st.Page]:
     """All pages; the first one also under its own name, because Streamlit knows it as ``/`` only."""
     first, *others = PAGES
-    by_name = st.Page(VIEWS / f"{first.name}.py", title=first.title, url_path=first.name, visibility="hidden")
+    by_name = st.Page(_VIEWS / f"{first.name}.py", title=first.title, url_path=first.name, visibility="hidden")
     return [first.page(default=True), *(view.page() for view in others), by_name]
 
 

@@ -10,6 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from scipy import sparse
+
 from analysis.link_hashes import HASH_LENGTH, compare_hashes
 from analysis.records.evaluation_records import distinct_labels
 from app.settings import AppSettings
@@ -23,8 +28,9 @@ from recap.published.configs import RECAP
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS, recover_folders
 from recap.storage.json_text import read_json
+from recap.storage.parquet import read_validated
 from recap.storage.user_folder import user_folder
-from recap.vocabulary import TrainedOn, match_dataset
+from recap.vocabulary import VOCABULARY, TrainedOn, match_dataset, place_keys
 
 TOKEN_LENGTH = HASH_LENGTH
 
@@ -36,7 +42,7 @@ class Source:
     Attributes:
         label: in the picker; the dataset's name and the model.
         token: in links; from the content's hash, so it is the same on every machine.
-        new: how many users and places are new to a checkpoint of another dataset.
+        is_elsewhere: whether the checkpoint was trained on another dataset, see `what_is_new`.
         checkpoint_folder: None without one on disk.
         checkpoint_hash: of a checkpoint, or of `pretrained`; with None a counting baseline predicts.
         bundle: the folder with a basemap and further results next to the dataset, if any.
@@ -56,7 +62,7 @@ class Source:
     bundle: Path | None = None
     model: str = RECAP
     imported: str | None = None
-    new: str = ""
+    is_elsewhere: bool = False
     train: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -84,7 +90,9 @@ class Source:
 
     @property
     def without_checkpoint(self) -> "Source":
-        return replace(self, checkpoint_folder=None, checkpoint_hash=None, model=RECAP, imported=None, new="", train={})
+        return replace(
+            self, checkpoint_folder=None, checkpoint_hash=None, model=RECAP, imported=None, is_elsewhere=False, train={}
+        )
 
     def ranked_by(self, key: str) -> "Source":
         """The same dataset with imported predictions instead of the model."""
@@ -111,15 +119,7 @@ def find_sources(settings: AppSettings) -> list[Source]:
             trained_on = _dataset_of_run(checkpoint.folder.parent.parent)
             if trained_on is not None and trained_on.dataset_hash == checkpoint.trained_on.hash:
                 datasets[trained_on.dataset_hash] = trained_on
-    own = [(datasets[found.trained_on.hash], found) for found in checkpoints if found.trained_on.hash in datasets]
-    pairs = [(dataset, found) for dataset in datasets.values() for found in checkpoints]
-    sources = [_trained(*pair) for pair in dict.fromkeys([*own, *pairs]) if not _match(*pair)[1]]
-    paired = {source.dataset_hash for source in sources}
-    for dataset in datasets.values():
-        sources += filter(None, (_pretrained(dataset), None if dataset.dataset_hash in paired else dataset))
-    unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
-    labels = distinct_labels([(source.label, source.checkpoint_folder, source.token) for source in unique])
-    unique = [replace(source, label=label) for source, label in zip(unique, labels, strict=True)]
+    unique = _paired(tuple(datasets.values()), tuple(checkpoints))
 
     def is_later(source: Source) -> tuple[bool, bool]:
         if settings.pretrained:
@@ -130,6 +130,68 @@ def find_sources(settings: AppSettings) -> list[Source]:
         return source.dataset_folder != settings.data, is_other
 
     return sorted(unique, key=is_later)  # stable: given paths stay first
+
+
+@lru_cache(maxsize=8)
+def _paired(datasets: tuple[Source, ...], checkpoints: tuple[_FoundCheckpoint, ...]) -> list[Source]:
+    """Every dataset with the checkpoints that open with it, `pretrained`, or no model; with distinct labels."""
+    by_hash = {dataset.dataset_hash: dataset for dataset in datasets}
+    own = [(by_hash[found.trained_on.hash], found) for found in checkpoints if found.trained_on.hash in by_hash]
+    sources = [_trained(*pair) for pair in dict.fromkeys([*own, *_fitting(datasets, checkpoints)])]
+    paired = {source.dataset_hash for source in sources}
+    for dataset in datasets:
+        sources += filter(None, (_pretrained(dataset), None if dataset.dataset_hash in paired else dataset))
+    unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
+    labels = distinct_labels([(source.label, source.checkpoint_folder, source.token) for source in unique])
+    return [replace(source, label=label) for source, label in zip(unique, labels, strict=True)]
+
+
+def _fitting(
+    datasets: tuple[Source, ...], checkpoints: tuple[_FoundCheckpoint, ...]
+) -> Iterator[tuple[Source, _FoundCheckpoint]]:
+    """The pairs that share half of the dataset's places. Each folder is read once: places are counted through one table
+    of all. Published models and checkpoints without coordinates, which need more, are compared in full.
+    """
+    here = [_keys_here(dataset.dataset_folder, dataset.dataset_hash) for dataset in datasets]
+    known = [_keys_known(found.folder, found.hash) for found in checkpoints]
+    if not here or not known:
+        return
+    keys, at = np.unique(np.concatenate([*here, *known]), return_inverse=True)
+    owner = np.repeat(np.arange(len(here) + len(known)), [len(places) for places in (*here, *known)])
+    shape = (len(here) + len(known), len(keys))
+    occurs = sparse.csr_matrix((np.ones(len(owner), np.int32), (owner, at)), shape=shape)
+    shared = (occurs[: len(here)] @ occurs[len(here) :].T).toarray()
+    for row, dataset in enumerate(datasets):
+        for column, found in enumerate(checkpoints):
+            is_like = len(here[row]) > 0 and 2 * shared[row, column] >= len(here[row])
+            is_checked = len(known[column]) == 0 or (is_like and found.trained_on.published)
+            is_own = dataset.dataset_hash == found.trained_on.hash
+            if is_own or (not _match(dataset, found)[1] if is_checked else is_like):
+                yield dataset, found
+
+
+@lru_cache(maxsize=4096)
+def _keys_here(folder: Path, dataset_hash: str) -> np.ndarray:
+    try:
+        return place_keys(read_names(folder).pois)
+    except RecapError:
+        return place_keys(pd.DataFrame())
+
+
+@lru_cache(maxsize=4096)
+def _keys_known(folder: Path, checkpoint_hash: str) -> np.ndarray:
+    try:
+        return place_keys(read_validated(folder / VOCABULARY).to_pandas(), around=True)
+    except (OSError, KeyError, ValueError, pa.ArrowException):
+        return place_keys(pd.DataFrame())
+
+
+def what_is_new(source: Source) -> str:
+    """How many users and places are new to a checkpoint of another dataset; empty for others."""
+    if not source.is_elsewhere or source.checkpoint_folder is None:
+        return ""
+    found = _checkpoint_in(source.checkpoint_folder)
+    return "" if found is None else _match(source.without_checkpoint, found)[0]
 
 
 def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
@@ -199,7 +261,7 @@ def _trained(dataset: Source, found: _FoundCheckpoint) -> Source:
     """A dataset with a checkpoint; of another dataset's, the token names both."""
     is_own = found.trained_on.hash == dataset.dataset_hash
     key = found.hash if is_own else hashlib.sha256(f"{dataset.dataset_hash} {found.hash}".encode()).hexdigest()
-    facts: dict[str, Any] = {"model": found.model, "train": found.train, "new": _match(dataset, found)[0]}
+    facts: dict[str, Any] = {"model": found.model, "train": found.train, "is_elsewhere": not is_own}
     facts |= {"checkpoint_folder": found.folder, "checkpoint_hash": found.hash}
     return _with_model(dataset, checkpoint_label(found.model, found.train), key, **facts)
 
@@ -256,21 +318,25 @@ def _checkpoints(settings: AppSettings) -> Iterator[_FoundCheckpoint]:
         folders += sorted(inner, key=lambda folder: (folder.name != "checkpoint", folder.name))
     folders += [*_subfolders(settings.bundles), *_subfolders(_home() / "checkpoints")]
     folders += [folder for run in _subfolders(_home() / "runs") for folder in _subfolders(run / "checkpoints")]
-    for folder in folders:
-        manifest = _read_json(folder / CHECKPOINT_MANIFEST)
-        if manifest and isinstance(manifest.get("dataset_hash"), str) and (folder / SUMS).is_file():
-            yield _FoundCheckpoint(
-                folder=folder,
-                hash=hashlib.sha256((folder / SUMS).read_bytes()).hexdigest(),
-                trained_on=TrainedOn(
-                    name=str(manifest.get("dataset_name", "")),
-                    hash=manifest["dataset_hash"],
-                    users_hash=str(manifest.get("users_hash", "")),
-                    published=manifest.get("model", RECAP) != RECAP,
-                ),
-                model=str(manifest.get("model", RECAP)),
-                train=train if isinstance(train := manifest.get("train"), dict) else {},
-            )
+    yield from filter(None, map(_checkpoint_in, folders))
+
+
+def _checkpoint_in(folder: Path) -> _FoundCheckpoint | None:
+    manifest = _read_json(folder / CHECKPOINT_MANIFEST)
+    if not manifest or not isinstance(manifest.get("dataset_hash"), str) or not (folder / SUMS).is_file():
+        return None
+    return _FoundCheckpoint(
+        folder=folder,
+        hash=hashlib.sha256((folder / SUMS).read_bytes()).hexdigest(),
+        trained_on=TrainedOn(
+            name=str(manifest.get("dataset_name", "")),
+            hash=manifest["dataset_hash"],
+            users_hash=str(manifest.get("users_hash", "")),
+            published=manifest.get("model", RECAP) != RECAP,
+        ),
+        model=str(manifest.get("model", RECAP)),
+        train=train if isinstance(train := manifest.get("train"), dict) else {},
+    )
 
 
 def _home() -> Path:

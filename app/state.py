@@ -10,13 +10,14 @@ from analysis.figures.palette import Palette, palette_of
 from analysis.link_hashes import HASH_FIELDS, compare_hashes, link_hashes
 from analysis.records.imported import find_predictions
 from analysis.workspace import Workspace
+from app.library_internals import current_run
 from app.settings import AppSettings
-from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint
+from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint, what_is_new
 from recap.errors import CaseError, ConfigError
 from recap.moments import Case, Moment, link_number
 from recap.printable import markdown_text
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _WRITTEN = "_written_params"
 _LEFT = "_left_params"
 """By field: values of the address on this page before this session wrote others."""
@@ -160,9 +161,7 @@ def is_late(*names: str) -> bool:
 
 def _came_with() -> tuple[Mapping[str, str], Mapping[str, str | None]]:
     """The address that the browser sent and the one expected, both before this run wrote to it."""
-    context = get_script_run_ctx()
-    run = None if context is None else context.cursors  # made again for each run
-    kept = st.session_state.get(_CAME_WITH)
+    run, kept = current_run(), st.session_state.get(_CAME_WITH)
     if kept is None or kept[0] is not run:
         kept = (run, st.query_params.to_dict(), dict(st.session_state.get(_WRITTEN, {})))
         st.session_state[_CAME_WITH] = kept
@@ -181,7 +180,7 @@ def follow(params: Mapping[str, object]) -> None:
             st.query_params[name] = str(value)
 
 
-def current_choice(name: str, choices: Mapping[str, T], default: T) -> T:
+def current_choice(name: str, choices: Mapping[str, _T], default: _T) -> _T:
     """The latest choice on any view; the link contains it unless it is the default.
 
     Args:
@@ -197,7 +196,7 @@ def current_choice(name: str, choices: Mapping[str, T], default: T) -> T:
         chosen = default
     said = next(text for text, value in choices.items() if value == chosen)
     write_param(name, None if chosen == default else said)
-    return cast("T", chosen)
+    return cast("_T", chosen)
 
 
 def choose(name: str, value: object) -> None:
@@ -297,8 +296,8 @@ def _say_what_is_not_offered(source: Source) -> None:
     line = unfitting_checkpoint(source, AppSettings.from_environment())
     if line is not None:
         st.warning(f"{markdown_text(line[0].upper() + line[1:])}.")
-    if source.new:
-        st.markdown(f":small[:gray[{markdown_text(source.new)}]]")
+    if line := what_is_new(source):
+        st.markdown(f":small[:gray[{markdown_text(line)}]]")
 
 
 def consume_synthetic_notice() -> bool:

@@ -55,7 +55,7 @@ _ROWS: Final = {
 }
 """Which index of `Match` has the rows of a tensor."""
 
-Model = TypeVar("Model", Recap, PublishedNetwork)
+AnyModel = TypeVar("AnyModel", Recap, PublishedNetwork)
 
 
 class EpochResult(Config):
@@ -147,13 +147,13 @@ class Checkpoint:
         training has not finished; FormatVersionError: written by a newer version; ChecksumError: a file was changed.
         """
         recover_folders(folder.parent)
-        manifest_file = folder / MANIFEST
+        manifest_file = folder / CHECKPOINT_MANIFEST
         if (folder / TRAINING_FOLDER).is_dir() and not (folder / SUMS).is_file():
             raise CheckpointError(
                 f"the training in {folder} has not finished: continue it with `recap train` and --resume"
             )
         if not manifest_file.is_file():
-            raise CheckpointError(f"{folder} has no {MANIFEST}: make a checkpoint with `recap train`")
+            raise CheckpointError(f"{folder} has no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
         try:
             values = read_json(manifest_file)
             version = values["format_version"]
@@ -165,7 +165,7 @@ class Checkpoint:
             raise FormatVersionError(
                 f"{folder} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
             )
-        digest = verify_sums(folder, [MANIFEST, WEIGHTS, VOCABULARY])
+        digest = verify_sums(folder, [CHECKPOINT_MANIFEST, WEIGHTS, VOCABULARY])
         return cls(folder=folder, manifest=CheckpointManifest.parse(values), hash=digest)
 
     @property
@@ -265,7 +265,7 @@ class Checkpoint:
         config, match = self.recap_training.model, self.match(dataset)
         return self._filled(lambda: Recap(config, dataset, graph, torch.float64, match), match, device)
 
-    def _filled(self, build: Callable[[], Model], match: Match | None, device: torch.device | str) -> Model:
+    def _filled(self, build: Callable[[], AnyModel], match: Match | None, device: torch.device | str) -> AnyModel:
         tensors: Mapping[str, Tensor] = load_tensors(self.folder / WEIGHTS)[0]
         if self.is_given_time and isinstance(self.manifest.train, TrainConfig):
             # The other question's curves go, and with them an encoder that nothing reads.
@@ -326,7 +326,7 @@ class Checkpoint:
 
     def read_summary(self) -> TrainingSummary:
         """The training's cost and test metrics."""
-        path = self.folder / SUMMARY
+        path = self.folder / _SUMMARY
         try:
             summary: TrainingSummary = read_json(path)
         except (OSError, ValueError) as error:

@@ -42,7 +42,7 @@ class Config(BaseModel):
             raise ConfigError(describe_validation(error)) from error
 
     def override(self, assignments: list[str]) -> Self:
-        """A validated copy with ``dotted.field=value`` assignments applied. A part that is none begins from its
+        """A validated copy with ``dotted.field=value`` assignments applied; a part that was off starts from its
         defaults. Commas separate several values (``decay_epochs=6,8,10``). Raises ConfigError: an assignment without
         ``=``, an unknown field, or a refused value.
         """

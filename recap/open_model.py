@@ -22,13 +22,13 @@ from recap.printable import count_of
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
 
-NAMES: Final = (PRETRAINED, *BASELINES)
+_NAMES: Final = (PRETRAINED, *BASELINES)
 """Models that need no folder."""
 
 
 def check_name(name: str | Path) -> None:
     """Refuse a name that means no model; raises as `open_model`."""
-    if name not in NAMES:
+    if name not in _NAMES:
         _folder(name)
 
 
@@ -102,7 +102,7 @@ def open_for_prediction(
 
 def _folder(name: str | Path) -> Checkpoint:
     if not Path(name).is_dir():
-        raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(NAMES)}")
+        raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(_NAMES)}")
     return Checkpoint.load(Path(name))
 
 

@@ -28,6 +28,8 @@ _COLUMNS: Final = [c.POI_ID, c.CATEGORY_ID, c.CATEGORY_INDEX]
 _COORDINATES: Final = [c.LATITUDE, c.LONGITUDE]
 """Checkpoints of formats 1 and 2 lack them."""
 _NEAR_KM: Final = 1.0
+_NEAR_DEGREES: Final = 0.0091
+"""Of latitude: a little more than 1 km."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,29 @@ def match_dataset(folder: Path, trained_on: TrainedOn, dataset: Dataset) -> Matc
             "train again"
         )
     return match
+
+
+def place_keys(pois: pd.DataFrame, *, around: bool = False) -> np.ndarray:
+    """A number for each place from its id and its cell of some kilometres; ``around``: for each cell within 1 km, so
+    that the same place in another dataset has one of them. Empty without coordinates.
+    """
+    if not set(_COORDINATES) <= set(pois) or pois.empty:
+        return np.empty(0, np.uint64)
+    id_P = pd.util.hash_array(pois[c.POI_ID].astype(str).to_numpy(object))
+    latitude_P, longitude_P = pois[_COORDINATES].to_numpy(np.float64).T
+    away_P = _NEAR_DEGREES / np.cos(np.radians(np.clip(latitude_P, -84.0, 84.0)))
+    signs = (-1, 1) if around else (0,)
+    keys = [
+        id_P + _cell(latitude_P + north * _NEAR_DEGREES, longitude_P + east * away_P)
+        for north in signs
+        for east in signs
+    ]
+    return np.unique(np.concatenate(keys))
+
+
+def _cell(latitude_P: np.ndarray, longitude_P: np.ndarray) -> np.ndarray:
+    row_P, column_P = np.floor(latitude_P / 0.02), np.floor(longitude_P / 0.1) % 3600
+    return pd.util.hash_array((row_P * 3600 + column_P).astype(np.int64))
 
 
 def _match_places(known: pd.DataFrame, pois: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

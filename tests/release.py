@@ -16,7 +16,7 @@ from tests.tiny import EPOCHS, WORDS
 
 ROOT: Final = Path(__file__).parents[1]
 DIST: Final = ROOT / "dist"
-PACKED: Final = ("recap", "analysis", "app", "checkpoints")
+PACKED: Final = ("recap", "recap_notebook", "analysis", "app", "checkpoints")
 NEXT_TO_THEM: Final = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "NOTICE")
 LARGEST: Final = 25_000_000
 """Bytes of the wheel."""

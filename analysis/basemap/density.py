@@ -8,9 +8,9 @@ from scipy.ndimage import gaussian_filter
 
 from analysis.basemap.document import Basemap, Box, box_of, compose
 
-CELLS: Final = 160
+_CELLS: Final = 160
 SPREAD_CELLS: Final = 1.3
-LEVELS: Final = (0.35, 0.65, 0.88)
+_LEVELS: Final = (0.35, 0.65, 0.88)
 """Quantiles of density: the outermost area holds 65 % of the places, the innermost 12 %."""
 _DRAWN_STREETS: Final = {"district", "street"}
 
@@ -29,7 +29,7 @@ def with_density(basemap: Basemap | None, latitude: np.ndarray, longitude: np.nd
 def density_areas(latitude: np.ndarray, longitude: np.ndarray, box: Box) -> list[tuple[dict[str, Any], Any]]:
     """Nested areas from the outermost inwards, each with its ``level`` from 1."""
     west, south, east, north = box
-    edges = np.linspace(west, east, CELLS + 1), np.linspace(south, north, CELLS + 1)
+    edges = np.linspace(west, east, _CELLS + 1), np.linspace(south, north, _CELLS + 1)
     count, _, _ = np.histogram2d(longitude, latitude, bins=edges)
     smooth = gaussian_filter(count, SPREAD_CELLS)
     inside = (longitude >= west) & (longitude < east) & (latitude >= south) & (latitude < north)
@@ -37,10 +37,10 @@ def density_areas(latitude: np.ndarray, longitude: np.ndarray, box: Box) -> list
         np.searchsorted(edge, values[inside], side="right") - 1
         for edge, values in zip(edges, (longitude, latitude), strict=True)
     )
-    own = smooth[np.minimum(column, CELLS - 1), np.minimum(row, CELLS - 1)]
-    cell = (east - west) / CELLS
+    own = smooth[np.minimum(column, _CELLS - 1), np.minimum(row, _CELLS - 1)]
+    cell = (east - west) / _CELLS
     found = []
-    for level, limit in enumerate(np.quantile(own, LEVELS), 1):
+    for level, limit in enumerate(np.quantile(own, _LEVELS), 1):
         columns, rows = np.nonzero(smooth >= limit)
         squares = shapely.box(edges[0][columns], edges[1][rows], edges[0][columns + 1], edges[1][rows + 1])
         area = (

@@ -16,7 +16,7 @@ from recap.storage.json_text import read_json
 OPENSTREETMAP: Final = "© OpenStreetMap contributors"
 LAYERS: Final = ("density", "district", "park", "street", "water", "shore", "rail", "road")
 """Names of this package's layers, from the bottom up; a bundled city has more."""
-MAX_BYTES: Final = 24_000_000
+_MAX_BYTES: Final = 24_000_000
 MARGIN_DEG: Final = (0.1, 3.0)
 _DIGITS: Final = 5
 
@@ -75,8 +75,8 @@ def read_basemap(path: Path) -> Basemap:
     """Read a basemap; DataError if the file is missing, too large, or no basemap."""
     try:
         size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise DataError(f"{path} has {size / 1e6:.0f} MB, a basemap at most {MAX_BYTES / 1e6:.0f} MB")
+        if size > _MAX_BYTES:
+            raise DataError(f"{path} has {size / 1e6:.0f} MB, a basemap at most {_MAX_BYTES / 1e6:.0f} MB")
         document = read_json(path)
     except (OSError, ValueError) as error:
         raise DataError(f"{path} cannot be read as a basemap ({error}); make one with `recap basemap`") from error

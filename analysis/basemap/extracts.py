@@ -10,7 +10,7 @@ import shapely
 from analysis.basemap.features import KEYS, Tagged
 from recap.errors import DataError
 
-MAX_BYTES: Final = {".pbf": 1_500_000_000, ".geojson": 300_000_000}
+_MAX_BYTES: Final = {".pbf": 1_500_000_000, ".geojson": 300_000_000}
 INSTALL_OSMIUM: Final = 'pip install "recap-mobility[osm]"'
 
 
@@ -20,13 +20,13 @@ def read_extract(path: Path) -> Iterator[Tagged]:
     DataError: its kind is unknown, it is too large or unreadable, or osmium is not installed.
     """
     kind = ".geojson" if path.suffix.lower() == ".json" else path.suffix.lower()
-    if kind not in MAX_BYTES:
+    if kind not in _MAX_BYTES:
         raise DataError(f"{path.name} should end in .osm.pbf, .geojson or .json")
     if not path.is_file():
         raise DataError(f"there is no file {path}")
-    if path.stat().st_size > MAX_BYTES[kind]:
+    if path.stat().st_size > _MAX_BYTES[kind]:
         raise DataError(
-            f"{path.name} has {path.stat().st_size / 1e6:,.0f} MB, at most {MAX_BYTES[kind] / 1e6:,.0f} are read; "
+            f"{path.name} has {path.stat().st_size / 1e6:,.0f} MB, at most {_MAX_BYTES[kind] / 1e6:,.0f} are read; "
             "cut it to your city first (osmium extract --bbox)"
         )
     return _read_pbf(path) if kind == ".pbf" else _read_geojson(path)

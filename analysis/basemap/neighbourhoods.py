@@ -9,7 +9,7 @@ import shapely
 
 from recap.printable import one_line, shortened
 
-LONGEST = 40
+_LONGEST = 40
 
 
 def neighbourhoods(basemap: Mapping[str, Any] | None, latitude: np.ndarray, longitude: np.ndarray) -> list[str]:
@@ -26,5 +26,5 @@ def neighbourhoods(basemap: Mapping[str, Any] | None, latitude: np.ndarray, long
     points = shapely.points(longitude, latitude)
     place, area = shapely.STRtree(areas).query(points, predicate="within")
     for at in np.argsort(-shapely.area(areas)[area], kind="stable"):  # the smallest last: its name stays
-        found[place[at]] = shortened(one_line(str(named[area[at]]["properties"]["name"])), LONGEST)
+        found[place[at]] = shortened(one_line(str(named[area[at]]["properties"]["name"])), _LONGEST)
     return found

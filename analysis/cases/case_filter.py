@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, model_validator
 
-from analysis.cases.case_table import CAUSES, FROM, HOUR, KNOWN_BEFORE, REASON, TO
+from analysis.cases.case_table import CAUSE_NAMES, FROM, HOUR, KNOWN_BEFORE, REASON, TO
 from analysis.long_tail.misses import Miss
 from analysis.records.ablations import ABLATIONS
 from recap import columns as c
@@ -77,7 +77,7 @@ class CaseFilter(Config):
                 kept &= table[column].isin(getattr(self, name)).to_numpy()
         if self.causes:
             wanted = set(self.causes)
-            kept &= np.array([not wanted.isdisjoint(found) for found in table[CAUSES]], dtype=bool)
+            kept &= np.array([not wanted.isdisjoint(found) for found in table[CAUSE_NAMES]], dtype=bool)
         wanted_text = " ".join(self.search.casefold().split())
         if wanted_text:
             named = [column for column in (FROM, TO, c.CATEGORY) if column in table]

@@ -13,15 +13,15 @@ from analysis.workspace import Workspace
 from recap import columns as c
 
 HOUR: Final = "hour"
-NAMED: Final = "user_name"
+USER_NAME: Final = "user_name"
 FROM: Final = "from"
 TO: Final = "to"
 REASON: Final = "reason"
-CAUSES: Final = "causes"
+CAUSE_NAMES: Final = "causes"
 TRANSITION: Final = "transition"
-REFERENCE: Final = "reference_rank"
+REFERENCE_RANK: Final = "reference_rank"
 WHY: Final = "why"
-KNOWN_BEFORE: Final = (c.CASE, c.USER, NAMED, HOUR, FROM)
+KNOWN_BEFORE: Final = (c.CASE, c.USER, USER_NAME, HOUR, FROM)
 """Columns that do not depend on the truth."""
 NO_REASON: Final = ""
 
@@ -54,13 +54,13 @@ def case_table(
             c.TRANSITION_COUNT: cases[c.TRANSITION_COUNT].to_numpy(),
             c.DESTINATION_COUNT: cases[c.DESTINATION_COUNT].to_numpy(),
             c.USER: cases[c.USER].to_numpy(),
-            NAMED: cases[c.USER].map(opened.user_name).to_numpy(),
+            USER_NAME: cases[c.USER].map(opened.user_name).to_numpy(),
             HOUR: opened.dataset.local_time.iloc[cases[c.ROW].to_numpy()].dt.hour.to_numpy(),
             FROM: labels.iloc[cases[c.SOURCE].to_numpy()].to_numpy(),
             TO: labels.iloc[cases[c.TARGET].to_numpy()].to_numpy(),
             c.CATEGORY: category.iloc[cases[c.TARGET].to_numpy()].to_numpy(),
             REASON: NO_REASON,
-            CAUSES: [()] * len(cases),
+            CAUSE_NAMES: [()] * len(cases),
         }
     )
     if described is None:
@@ -69,7 +69,7 @@ def case_table(
     causes = causes_of(described, k)
     names = causes.columns.to_numpy()
     table[REASON] = reasons.where(reasons != HIT, NO_REASON).to_numpy()
-    table[CAUSES] = [tuple(str(name) for name in names[row]) for row in causes.to_numpy(bool)]
+    table[CAUSE_NAMES] = [tuple(str(name) for name in names[row]) for row in causes.to_numpy(bool)]
     return table
 
 
@@ -86,12 +86,12 @@ def listed_table(table: pd.DataFrame, reference: pd.Series, k: int) -> pd.DataFr
     """
     why = [
         _why(rank > k, reason, causes)
-        for rank, reason, causes in zip(table[c.RANK], table[REASON], table[CAUSES], strict=True)
+        for rank, reason, causes in zip(table[c.RANK], table[REASON], table[CAUSE_NAMES], strict=True)
     ]
     shown = table.copy()
     shown[TRANSITION] = table[FROM] + " → " + table[TO]
-    shown[REFERENCE], shown[WHY] = reference.to_numpy(float), why
-    mine, theirs = (shown[name].to_numpy() for name in (c.RANK, REFERENCE))
+    shown[REFERENCE_RANK], shown[WHY] = reference.to_numpy(float), why
+    mine, theirs = (shown[name].to_numpy() for name in (c.RANK, REFERENCE_RANK))
     return shown.iloc[np.lexsort([mine - theirs, (mine > k).astype(int) - (theirs > k)])]
 
 

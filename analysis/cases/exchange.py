@@ -12,7 +12,7 @@ from recap.config import describe_validation
 from recap.errors import ConfigError
 from recap.storage.json_text import parse_json
 
-KIND: Final = "recap-cases"
+_KIND: Final = "recap-cases"
 _MOST: Final = 5000
 
 
@@ -44,7 +44,7 @@ def export_text(shelf: Shelf, names: list[str], collections: list[str] | None = 
     for collection in kept:
         wanted |= dict.fromkeys(name for name in collection.cases if name in shelf.cases)
     values = {
-        "kind": KIND,
+        "kind": _KIND,
         "cases": [shelf.cases[name].value.model_dump(mode="json") for name in wanted],
         "collections": [collection.model_dump(mode="json") for collection in kept],
     }
@@ -60,9 +60,9 @@ def import_text(library: Library, text: str) -> Imported:
     except ValueError as error:
         raise ConfigError(f"this is not a file of saved cases: it is not JSON ({str(error)[:120]})") from error
     if isinstance(values, dict) and "link" in values:
-        values = {"kind": KIND, "cases": [values]}
-    if not isinstance(values, dict) or values.get("kind") != KIND:
-        raise ConfigError(f'this is not a file of saved cases: expected "kind": "{KIND}", or one saved case')
+        values = {"kind": _KIND, "cases": [values]}
+    if not isinstance(values, dict) or values.get("kind") != _KIND:
+        raise ConfigError(f'this is not a file of saved cases: expected "kind": "{_KIND}", or one saved case')
     done = Imported()
     shelf = library.read()
     for kind, entries in ((SavedCase, values.get("cases")), (Collection, values.get("collections"))):

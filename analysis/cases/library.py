@@ -25,7 +25,7 @@ LARGEST_FILE: Final = 1_000_000
 _PATIENCE_S: Final = 10.0
 _ENDING: Final = ".json"
 
-T = TypeVar("T", SavedCase, Collection)
+_T = TypeVar("_T", SavedCase, Collection)
 
 
 class LibraryConflictError(RecapError):
@@ -33,11 +33,11 @@ class LibraryConflictError(RecapError):
 
 
 @dataclass(frozen=True)
-class Stored(Generic[T]):
+class Stored(Generic[_T]):
     """A case or collection as stored: its file's name without ending, and the digest of the file's bytes."""
 
     name: str
-    value: T
+    value: _T
     version: str
 
 
@@ -90,15 +90,15 @@ class Library:
             {stored.name: stored for stored in latest}, {stored.name: stored for stored in by_title}, tuple(damaged)
         )
 
-    def add(self, value: T) -> Stored[T]:
+    def add(self, value: _T) -> Stored[_T]:
         """Store a new case or collection; LibraryConflictError if it is there already."""
         return self._write(value, value.name, None)
 
-    def change(self, stored: Stored[T], value: T) -> Stored[T]:
+    def change(self, stored: Stored[_T], value: _T) -> Stored[_T]:
         """Overwrite the version that was read; LibraryConflictError if the file has changed or gone since."""
         return self._write(value, stored.name, stored.version)
 
-    def remove(self, stored: Stored[T]) -> None:
+    def remove(self, stored: Stored[_T]) -> None:
         """Delete a file, if it is still there; LibraryConflictError if it has changed since it was read."""
         path = self._path(type(stored.value), stored.name)
         with self._alone(path):
@@ -109,7 +109,7 @@ class Library:
                 raise _changed(stored.value)
             path.unlink(missing_ok=True)
 
-    def _write(self, value: T, name: str, expected: str | None) -> Stored[T]:
+    def _write(self, value: _T, name: str, expected: str | None) -> Stored[_T]:
         path = self._path(type(value), name)
         text = value.model_dump_json(indent=1) + "\n"
         with self._alone(path):
@@ -146,7 +146,7 @@ class Library:
             raise RecapError(f"a saved case is named by letters, digits, - and _, not {name[:80]!r}")
         return self._place(kind) / f"{name}{_ENDING}"
 
-    def _read_all(self, kind: type[T], damaged: list[Damaged]) -> list[Stored[T]]:
+    def _read_all(self, kind: type[_T], damaged: list[Damaged]) -> list[Stored[_T]]:
         place, found = self._place(kind), []
         try:
             paths = sorted(path for path in place.glob(f"*{_ENDING}") if not path.name.startswith("."))
@@ -162,7 +162,7 @@ class Library:
                 damaged.append(Damaged(shown, str(error)))
         return found
 
-    def _read_one(self, kind: type[T], path: Path) -> Stored[T]:
+    def _read_one(self, kind: type[_T], path: Path) -> Stored[_T]:
         if not _is_plain(path.stem):
             raise RecapError("its name may only have letters, digits, - and _")
         if not path.resolve().is_relative_to(self.folder.resolve()):

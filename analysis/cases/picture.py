@@ -9,10 +9,20 @@ from PIL import Image, ImageDraw, ImageFont
 
 from analysis.figures.labels import CHARACTER_PX, place_labels
 from analysis.figures.letters import Letters
-from analysis.figures.map_ground import ANCHORS, SCALE, SIZE, Ground, draw_disc, draw_ground, draw_plate, pixels, to_png
+from analysis.figures.map_ground import (
+    ANCHORS,
+    SCALE,
+    SIZE,
+    MapGround,
+    draw_disc,
+    draw_ground,
+    draw_plate,
+    pixels,
+    to_png,
+)
 from analysis.figures.palette import Palette
 from analysis.geography import Camera, fit_camera, screen_offsets
-from analysis.trajectories.two_hop import paths_read
+from analysis.trajectories.two_hop import two_hops_read
 from analysis.workspace import Workspace
 from recap import columns as c
 
@@ -53,10 +63,10 @@ class Marks:
 def marks_of_record(opened: Workspace, record: Any, *, hops: str | None) -> Marks:
     """The marks of a thumbnail, from one row of records.
 
-    ``hops`` is the part of the model whose strongest two-hop path to the truth is drawn, see `paths_read`.
+    ``hops`` is the part of the model whose strongest two-hop path to the truth is drawn, see `two_hops_read`.
     """
     source, target = int(record[c.SOURCE]), int(record[c.TARGET])
-    middles = paths_read(opened, record, [target], hops)[0]["middle"].head(1).tolist() if hops else []
+    middles = two_hops_read(opened, record, [target], hops)[0]["middle"].head(1).tolist() if hops else []
     return Marks(
         source=source,
         truth=target,
@@ -119,7 +129,7 @@ def _ground(
         padding_px=padding,
         max_zoom=14.0,
     )
-    image, draw = draw_ground(Ground(opened, _near(basemap, camera)), camera, palette, height=height)
+    image, draw = draw_ground(MapGround(opened, _near(basemap, camera)), camera, palette, height=height)
     return camera, image, draw, SCALE * (SIZE[1] - height) // 2
 
 

@@ -18,7 +18,7 @@ from analysis.records.evaluation_records import label_in_sentence
 from recap.features.catalogue import PAST
 
 Step = Literal["often", "case", "why", "change"]
-STEPS: Final[dict[Step, str]] = {
+SLIDE_STEPS: Final[dict[Step, str]] = {
     "often": "How often it is right",
     "case": "One case",
     "why": "Why",

@@ -60,7 +60,7 @@ def collections_line(titles: Sequence[str]) -> str:
     return f"In {markdown_text(', '.join(titles))}" if titles else ""
 
 
-def map_alt(source: str, target: str) -> str:
+def picture_alt(source: str, target: str) -> str:
     return f"Map: from {source} to {target}"
 
 

@@ -21,9 +21,9 @@ from recap.evaluation.ranks import mean_rank
 from recap.evaluation.scoring import LIST_LENGTH
 from recap.printable import one_line
 
-EXAMPLES: Final = 3
+_EXAMPLES: Final = 3
 _FAR_MORE: Final = 3
-PROBLEMS: Final = {
+_PROBLEMS: Final = {
     "unknown_cases": "rows of cases that the dataset does not have",
     "double_cases": "cases with two lists, or with one place twice",
     "missing_cases": "test cases without a list",
@@ -49,7 +49,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """A `Finding` for each of `PROBLEMS` and `REMARKS`, and how many places the shortest and longest list have."""
+    """A `Finding` for each of `_PROBLEMS` and `REMARKS`, and how many places the shortest and longest list have."""
 
     rows: int
     cases: int
@@ -59,7 +59,7 @@ class ImportReport:
 
     def sentences(self, *names: str) -> list[str]:
         """One sentence per problem that occurs."""
-        words = PROBLEMS | REMARKS
+        words = _PROBLEMS | REMARKS
         found = {name: self.findings[name] for name in names or words if self.findings[name].count}
         return [
             f"{item.count:,} {words[name]}" + (f" ({', '.join(item.examples)}, …)" if item.examples else "")
@@ -109,7 +109,7 @@ def import_predictions(
         given, int((listed_N > 0).sum()), int(min(known, default=0)), int(max(known, default=0)), findings
     )
     allowed = {"missing_cases": missing_as_miss, "unknown_pois": drop_unknown and not from_one}
-    refused = [lines for name in PROBLEMS if not allowed.get(name, False) for lines in report.sentences(name)]
+    refused = [lines for name in _PROBLEMS if not allowed.get(name, False) for lines in report.sentences(name)]
     options = "--missing-as-miss (no list counts as not found)"
     if from_one:
         refused.append("every place index is one too high: places look numbered from 1, and RECAP counts from 0")
@@ -131,7 +131,7 @@ def _finding(cases: np.ndarray) -> Finding:
 
 
 def _examples(values: np.ndarray) -> tuple[str, ...]:
-    return tuple(one_line(str(value))[:40] for value in values[:EXAMPLES])
+    return tuple(one_line(str(value))[:40] for value in values[:_EXAMPLES])
 
 
 def _places(place: pd.Series, opened: Workspace) -> np.ndarray:
@@ -149,7 +149,7 @@ def _are_from_one(rows: pd.DataFrame, opened: Workspace) -> bool:
         return False
     truth_R = opened.cases[c.TARGET].to_numpy(np.int64)[rows[c.CASE].to_numpy(np.int64)]
     hits, shifted = (int((place.to_numpy() == truth_R + above).sum()) for above in (0, 1))
-    return bool(place.max() == opened.dataset.num_pois) or shifted > _FAR_MORE * (hits + EXAMPLES)
+    return bool(place.max() == opened.dataset.num_pois) or shifted > _FAR_MORE * (hits + _EXAMPLES)
 
 
 def _contradictions(rows: pd.DataFrame) -> np.ndarray:

@@ -13,7 +13,7 @@ from analysis.compare.side import check_same_cases
 from analysis.records.accuracy import metric_values
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from recap import columns as c
-from recap.evaluation.metrics import GROUPS, METRICS, group_masks
+from recap.evaluation.metrics import CASE_GROUPS, METRICS, group_masks
 
 
 class ComparisonRow(TypedDict):
@@ -34,7 +34,7 @@ def compare_means(
     baseline: Sequence[pd.DataFrame],
     *,
     metrics: Sequence[str] = METRICS,
-    groups: Sequence[str] = GROUPS,
+    groups: Sequence[str] = CASE_GROUPS,
 ) -> pd.DataFrame:
     """Paired differences of two models, each case's value averaged over the model's seeds.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from analysis.experiments.templating import fill_template
-from analysis.records.imported import SHIPPED, ship_predictions
+from analysis.records.imported import SHIPPED_PREDICTIONS, ship_predictions
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.evaluate import evaluate
@@ -17,7 +17,7 @@ from recap.storage.artifacts import write_sums
 
 ALWAYS: Final = "lotnext"
 """The paper's opponent, always shipped."""
-PUBLISHED: Final[dict[str, tuple[int, tuple[str, ...]]]] = {
+BUNDLED_PUBLISHED: Final[dict[str, tuple[int, tuple[str, ...]]]] = {
     "lotnext": (15, ("dim=32",)),
     "replay": (10, ("dim=32",)),
     "flashback": (10, ("dim=32",)),
@@ -29,14 +29,14 @@ PUBLISHED: Final[dict[str, tuple[int, tuple[str, ...]]]] = {
 
 
 def published_training(name: str) -> PublishedConfig:
-    epochs, changes = PUBLISHED[name]
+    epochs, changes = BUNDLED_PUBLISHED[name]
     config = training_preset(name)
     assert isinstance(config, PublishedConfig)
     return config.with_epochs(epochs).override(list(changes))
 
 
 def ship_published(bundle: Path, dataset: Dataset, train_one: Callable[[PublishedConfig, str], Checkpoint]) -> str:
-    """Train all of `PUBLISHED`; ship `ALWAYS` and the strongest of the others by validation MRR.
+    """Train all of `BUNDLED_PUBLISHED`; ship `ALWAYS` and the strongest of the others by validation MRR.
 
     Args:
         train_one: finishes the training of a configuration in a folder of this name.
@@ -44,10 +44,10 @@ def ship_published(bundle: Path, dataset: Dataset, train_one: Callable[[Publishe
     Returns:
         Their section of the model card.
     """
-    trained = {name: train_one(published_training(name), f"published model-{name}") for name in PUBLISHED}
-    strongest = max((name for name in PUBLISHED if name != ALWAYS), key=lambda name: mrr_of(trained[name]))
+    trained = {name: train_one(published_training(name), f"published model-{name}") for name in BUNDLED_PUBLISHED}
+    strongest = max((name for name in BUNDLED_PUBLISHED if name != ALWAYS), key=lambda name: mrr_of(trained[name]))
     names = [_ship(bundle, dataset, trained[name]) for name in (ALWAYS, strongest)]
-    write_sums(bundle / SHIPPED, names)
+    write_sums(bundle / SHIPPED_PREDICTIONS, names)
     return published_card(list(trained.values()), [trained[ALWAYS], trained[strongest]])
 
 

@@ -19,7 +19,7 @@ from recap.model.pretrained_curves import PretrainedCurves
 from recap.storage.atomic import replace_text
 from recap.training.pretraining import pretrain
 
-USERS: Final = (10, 30, 100, 300, 1000)
+USER_NUMBERS: Final = (10, 30, 100, 300, 1000)
 _FEW_USERS: Final = ("zero", "pretrained", "started")
 """Arms that are measured with few users."""
 _EVERYWHERE: Final = ("visit_count_at_time", "pretrained", "pretrained_at_time", "recap", "recap_at_time")
@@ -62,7 +62,9 @@ def run_cities(
         if not done.is_finished:
             return done
     few = {"arms": tuple(arm for arm in spec.arms if arm.name in _FEW_USERS), "compare": ()}
-    for users, draw in ((users, draw) for users in USERS for draw in spec.seeds if users <= datasets[0].num_users):
+    for users, draw in (
+        (users, draw) for users in USER_NUMBERS for draw in spec.seeds if users <= datasets[0].num_users
+    ):
         drawn = spec.model_copy(update={**few, "name": f"{spec.name}-{users}-users-{draw}", "seeds": (draw,)})
         found = run(drawn, draw_users(datasets[0], users, draw), pretrained=without(datasets[0]))
         done.users.append((users, found))

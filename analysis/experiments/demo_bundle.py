@@ -39,9 +39,9 @@ from recap.training.baselines import build_baseline
 from recap.training.run import train
 from recap.training_config import AnyTraining
 
-CITY: Final = "Saltmere"
-SEEDS: Final = 5
-Log = Callable[[str], None]
+_CITY: Final = "Saltmere"
+_SEEDS: Final = 5
+_Log = Callable[[str], None]
 
 PAPER: Final = (
     "epochs=8",
@@ -70,7 +70,7 @@ PAPER: Final = (
 )
 """The paper's equations in a size for a small city."""
 
-ABLATIONS: Final[dict[str, list[str]]] = {
+_ABLATIONS: Final[dict[str, list[str]]] = {
     "w/o Graph": ["model.use_graph=false"],
     "w/o History": ["model.use_history=false"],
     "w/o Shortcut": ["curriculum.warm_weight=0"],
@@ -88,7 +88,7 @@ Ablations = dict[str, Any]
 """Content of ``ablations.json``: the full model over the test cases, and each variant's differences to it."""
 
 
-def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEED, seeds: int = SEEDS) -> Ablations:
+def build_demo_bundle(out: Path, work: Path, *, log: _Log, seed: int = PINNED_SEED, seeds: int = _SEEDS) -> Ablations:
     """Build everything of the bundle that is missing in ``out``.
 
     Args:
@@ -105,23 +105,23 @@ def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEE
     paper = _trained(dataset, train_preset("paper").override([*PAPER]), work / "paper", log)
     _copy_artifact(paper.folder, out / "paper")
     without_holdout = _trained(
-        dataset, train_preset("paper").override([*PAPER, *ABLATIONS["w/o Shortcut"]]), work / "without-holdout", log
+        dataset, train_preset("paper").override([*PAPER, *_ABLATIONS["w/o Shortcut"]]), work / "without-holdout", log
     )
     _copy_artifact(without_holdout.folder, out / "without-holdout")
     ablations = _ablations(dataset, full, work, log)
     _write_json(out / "ablations.json", ablations)
-    replace_text(out / "MODEL_CARD.md", model_card(dataset, full, ablations))
+    replace_text(out / "MODEL_CARD.md", bundle_card(dataset, full, ablations))
     log("Ranking the test cases for the app")
     ship_tables(out)
     for trained in (full, paper) if seeds > 1 else ():
         ship_seeds(out, trained, dataset, seeds=seeds, log=log)
     ship_replicate_curves(full, out / "checkpoint")
     card = ship_published(out, dataset, lambda config, name: _trained(dataset, config, work / name, log))
-    replace_text(out / "MODEL_CARD.md", "\n".join([model_card(dataset, full, ablations), card]))
+    replace_text(out / "MODEL_CARD.md", "\n".join([bundle_card(dataset, full, ablations), card]))
     return ablations
 
 
-def ship_seeds(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: int, log: Log) -> None:
+def ship_seeds(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: int, log: _Log) -> None:
     """Add the tables of a model's seed replicates to a bundle.
 
     Args:
@@ -149,14 +149,14 @@ def ship_tables(bundle: Path) -> None:
         write_records(describe_ablations(model.predictor, model.cases), key.shipped_in(bundle), key.metadata)
 
 
-def _dataset(folder: Path, seed: int, log: Log) -> Dataset:
+def _dataset(folder: Path, seed: int, log: _Log) -> Dataset:
     if folder.exists():
         return Dataset.load(folder)
-    log(f"Generating {CITY} (seed {seed})")
+    log(f"Generating {_CITY} (seed {seed})")
     dataset = prepare_dataset(
         build_demo_city(seed),
         data_preset("default"),
-        name=CITY,
+        name=_CITY,
         source_format="synthetic",
         preset="default",
         synthetic=True,
@@ -165,7 +165,7 @@ def _dataset(folder: Path, seed: int, log: Log) -> Dataset:
     return dataset
 
 
-def _trained(dataset: Dataset, config: AnyTraining, folder: Path, log: Log) -> Checkpoint:
+def _trained(dataset: Dataset, config: AnyTraining, folder: Path, log: _Log) -> Checkpoint:
     if (folder / "SHA256SUMS").is_file():
         checkpoint = Checkpoint.load(folder)
         if checkpoint.manifest.train == config and checkpoint.manifest.dataset_hash == dataset.hash:
@@ -190,7 +190,7 @@ def _copy_artifact(source: Path, target: Path) -> None:
     shutil.copy(source / TRAINING_FOLDER / "metrics.jsonl", target / TRAINING_FOLDER / "metrics.jsonl")
 
 
-def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> Ablations:
+def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: _Log) -> Ablations:
     graph = TransitionGraph.from_dataset(dataset)
 
     def records_of(checkpoint: Checkpoint) -> pd.DataFrame:
@@ -235,10 +235,10 @@ def _write_json(path: Path, content: Any, *, compact: bool = False) -> None:
     replace_text(path, text + "\n")
 
 
-def model_card(dataset: Dataset, full: Checkpoint, ablations: Ablations) -> str:
+def bundle_card(dataset: Dataset, full: Checkpoint, ablations: Ablations) -> str:
     return fill_template(
         "model_card.md.j2",
-        city=CITY,
+        city=_CITY,
         dataset=dataset,
         generator_seed=PINNED_SEED,
         train=full.manifest.train,

@@ -10,7 +10,7 @@ import pandas as pd
 from pydantic import Field
 
 from analysis.compare.head_share import PAPER_HEAD_SHARE, reweight
-from analysis.experiments.spec import Column
+from analysis.experiments.spec import ResultColumn
 from analysis.records.accuracy import METRIC_LABELS, is_known
 from recap import columns as c
 from recap.config import Config
@@ -72,7 +72,7 @@ class ExperimentResult(Config):
     synthetic: bool
     seeds: tuple[int, ...]
     changes: tuple[str, ...] = Field((), description="Against the preset, in every arm that trains.")
-    columns: tuple[Column, ...]
+    columns: tuple[ResultColumn, ...]
     arms: tuple[ArmResult, ...]
     comparisons: tuple[ArmComparison, ...] = ()
     finished: bool
@@ -134,7 +134,7 @@ def measure_records(records: pd.DataFrame, dataset: Dataset, protocol: Protocol 
     return known | {"reweighted": {metric: reweight(of["trajectory_last"], metric) for metric in shown}}
 
 
-def records_of(records: pd.DataFrame, dataset: Dataset, protocol: Protocol) -> pd.DataFrame:
+def records_of_run(records: pd.DataFrame, dataset: Dataset, protocol: Protocol) -> pd.DataFrame:
     """Those test records that are cases of a protocol, without the gaps that every_next is split by."""
     if protocol == "every_next":
         return records

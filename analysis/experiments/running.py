@@ -20,7 +20,7 @@ from analysis.experiments.results import (
     measure,
     measure_records,
     reach,
-    records_of,
+    records_of_run,
     training_digest,
 )
 from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec
@@ -45,9 +45,9 @@ from recap.training.baselines import build_baseline
 from recap.training.run import StopRequest, train
 from recap.training_config import AnyTraining, TrainConfig
 
-RESULT: Final = "result.json"
+RESULT_FILE: Final = "result.json"
 _TRAININGS: Final = "trainings"
-Log = Callable[[str], None]
+_Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def run_experiment(
     *,
     device: torch.device,
     command: str,
-    log: Log,
+    log: _Log,
     stop: StopRequest = lambda: False,
     pretrained: PretrainedCurves | None = None,
 ) -> ExperimentResult:
@@ -80,7 +80,7 @@ def run_experiment(
         DataError: ``out`` holds results of another dataset.
         ConfigError: no imported predictions of an arm's name.
     """
-    path = out / spec.name / RESULT
+    path = out / spec.name / RESULT_FILE
     if path.is_file() and ExperimentResult.load(path).dataset_hash != dataset.hash:
         raise DataError(f"{path} has results of another dataset; choose another --out")
     imported = {arm.name: _imported(arm.imported, dataset) for arm in spec.rows if arm.imported}
@@ -126,7 +126,7 @@ def _train(
     dataset: Dataset,
     trainings: Path,
     device: torch.device,
-    log: Log,
+    log: _Log,
     stop: StopRequest,
     pretrained: PretrainedCurves | None,
 ) -> Checkpoint | None:
@@ -235,7 +235,7 @@ def _comparisons(spec: ExperimentSpec, dataset: Dataset, done: list[_Measured]) 
     shown = protocols if spec.protocol == "every_next" else (spec.protocol,)
     for (one, other), protocol in product(spec.compare, shown):
         sides = [
-            [records_of(found.records, dataset, protocol) for found in done if found.result.arm == name]
+            [records_of_run(found.records, dataset, protocol) for found in done if found.result.arm == name]
             for name in (one, other)
         ]
         every = [*sides[0], *sides[1]]

@@ -28,14 +28,14 @@ Baseline = Literal[
 Metric = Literal["hr1", "hr20", "ndcg20", "mrr"]
 
 
-class Column(Config):
+class ResultColumn(Config):
     key: str = Field(description="Dotted path into a result, such as every_step.tail.hr20; see `results.measure`.")
     label: str
     digits: int = Field(4, ge=0, le=6)
 
 
 ACCURACY: Final = tuple(
-    Column(key=f"every_step.{group}.{metric}", label=f"{prefix}{label}")
+    ResultColumn(key=f"every_step.{group}.{metric}", label=f"{prefix}{label}")
     for group, prefix in (("all", ""), ("tail", "tail "))
     for metric, label in (("hr1", "HR@1"), ("hr20", "HR@20"), ("ndcg20", "NDCG@20"), ("mrr", "MRR"))
 )
@@ -78,7 +78,7 @@ class ExperimentSpec(Config):
     changes: tuple[str, ...] = Field((), description="For every arm that trains, before its own changes.")
     seeds: tuple[int, ...] = Field((3407, 3408, 3409), min_length=1)
     protocol: Protocol = Field("every_step", description="Cases that are ranked; every_next has those of every_step.")
-    columns: tuple[Column, ...] = Field((), description="Columns before those that all experiments share.")
+    columns: tuple[ResultColumn, ...] = Field((), description="Columns before those that all experiments share.")
     baselines: tuple[Baseline, ...] = Field((), description="Baselines shown above the arms.")
     compare: tuple[tuple[str, str], ...] = Field((), description="Pairs of arms to compare with intervals over users.")
     arms: tuple[Arm, ...] = Field(min_length=1)

@@ -33,7 +33,7 @@ def describe_ranks(shown: RanksOnly) -> Sentence:
     return rank_headline(shown.model, about, shown.about.rank, shown.num_places, shown.truth_name, first)
 
 
-def map_alt(shown: CaseExplanation) -> str:
+def case_map_alt(shown: CaseExplanation) -> str:
     through = ", ".join(path.name for path in shown.paths)
     hops = f", two hops through {through}" if through else ""
     return f"Map from {shown.source_name} to {shown.target_name}{hops}; also {shown.b.name}"

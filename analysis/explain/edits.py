@@ -14,7 +14,7 @@ from analysis.records.ablations import slug
 from recap.config import Config, describe_validation
 from recap.errors import CaseError
 
-WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+DAY_NAMES: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _CLOCK: Final = "%Y-%m-%dT%H:%M"
 
 
@@ -72,7 +72,7 @@ class SetWeekday(_Edit):
 
     @property
     def text(self) -> str:
-        return f"weekday:{WEEKDAYS[self.weekday]}"
+        return f"weekday:{DAY_NAMES[self.weekday]}"
 
 
 class SetSource(_Edit):
@@ -119,7 +119,7 @@ _FORMS: Final = {
     "add": (r"(?P<poi>\d+)@(?P<local_time>.+)", "add:PLACE@2012-05-01T18:30"),
     "move": (r"(?P<visit>\d+)@(?P<local_time>.+)", "move:VISIT@2012-05-01T18:30"),
     "hour": (r"(?P<hour>\d+)(:(?P<minute>\d+))?", "hour:17 or hour:17:30"),
-    "weekday": (rf"(?P<weekday>{'|'.join(WEEKDAYS)})", "weekday:mon to weekday:sun"),
+    "weekday": (rf"(?P<weekday>{'|'.join(DAY_NAMES)})", "weekday:mon to weekday:sun"),
     "source": (r"(?P<poi>\d+)", "source:PLACE"),
     "edge": (r"(?P<source>\d+)-(?P<destination>\d+):(?P<count>-?\d+)", "edge:FROM-TO:COUNT"),
     "cut": (r"(?P<middle>\d+)-(?P<destination>\d+)", "cut:MIDDLE-TO"),
@@ -138,7 +138,7 @@ def parse_edit(text: str) -> Edit:
         raise EditError(f"edit {text!r} cannot be read; write {form}")
     values: dict[str, object] = {name: value for name, value in match.groupdict().items() if value is not None}
     if kind == "weekday":
-        values["weekday"] = WEEKDAYS.index(str(values["weekday"]))
+        values["weekday"] = DAY_NAMES.index(str(values["weekday"]))
     if "local_time" in values:
         try:
             values["local_time"] = datetime.strptime(str(values["local_time"]), _CLOCK)

@@ -8,10 +8,10 @@ import pandas as pd
 from analysis.explain.edited_case import EditedCase, build_edited_case, check_poi, without_visits
 from analysis.explain.edits import Edit, write_edits
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.paths import cut, makers_of, most_cuts, two_hop_paths
+from analysis.explain.paths import cut, makers_of, most_cuts, paths_between
 from analysis.explain.robustness import check_rows
 from analysis.explain.sentences import headline, render_sentences
-from analysis.explain.types import Candidate, PastVisits, PathTerms, Visit, Without
+from analysis.explain.types import ExplainedPlace, PastVisits, PathTerms, Visit, Without
 from analysis.explain.what_if import smallest_flip, what_if
 from recap import columns as c
 from recap.counterfactuals import Counterfactual
@@ -140,7 +140,7 @@ def choose_runner_up(edited_case: EditedCase, against: int | None = None) -> int
     return chosen
 
 
-def decompose_scores(edited_case: EditedCase, pois: list[int]) -> list[Candidate]:
+def decompose_scores(edited_case: EditedCase, pois: list[int]) -> list[ExplainedPlace]:
     """Scores of chosen places as sums of contributions."""
     total_P, dataset = edited_case.total_P, edited_case.ranker.dataset
     temperature = edited_case.ranker.checkpoint.temperature
@@ -148,7 +148,7 @@ def decompose_scores(edited_case: EditedCase, pois: list[int]) -> list[Candidate
     probability_P = log_probabilities(total_P[None], temperature)[0].exp()
     names = [term.name for term in edited_case.scorer.terms]
     return [
-        Candidate(
+        ExplainedPlace(
             poi=poi,
             name=dataset.poi_labels[poi],
             category=str(dataset.pois[c.CATEGORY].iloc[poi]),
@@ -168,7 +168,7 @@ def _leave_out(
 ) -> tuple[list[Without], list[PathTerms], list[PastVisits]]:
     """Ablations of parts, paths to the target, and visits to both places; without ranks if nothing is left out."""
     target = edited_case.target
-    paths = two_hop_paths(edited_case, target)
+    paths = paths_between(edited_case, target)
     visits = [edited_case.past_visits(poi) for poi in (target, runner_up)]
     variants: dict[tuple[str, object], Counterfactual] = {}
     if counterfactuals:

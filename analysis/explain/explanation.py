@@ -8,7 +8,7 @@ from pydantic import Field
 from analysis.explain.robustness import RowCheck
 from analysis.explain.types import (
     NOT_KNOWN_YET,
-    Candidate,
+    ExplainedPlace,
     PastVisits,
     PathTerms,
     Role,
@@ -53,7 +53,7 @@ class CaseExplanation(Config):
     inactive: list[str] = Field(description="Parts of the model that play no role at this checkpoint's epoch.")
     core_scope: str = Field(description="Which places the core scores: everywhere, unvisited or nowhere.")
     groups: dict[str, list[str]] = Field(description="Names of the terms of each group, in order.")
-    candidates: list[Candidate] = Field(description="The best places, the target and the runner-up, by rank.")
+    candidates: list[ExplainedPlace] = Field(description="The best places, the target and the runner-up, by rank.")
     without: list[Without] = Field(description="Each group of terms, and the graph token, left out for all places.")
     paths: list[PathTerms] = Field(description="Two-hop paths to the target.")
     visits: list[PastVisits] = Field(description="To the target and to the runner-up.")
@@ -84,11 +84,11 @@ class CaseExplanation(Config):
         return self.truth_name != NOT_KNOWN_YET
 
     @property
-    def a(self) -> Candidate:
+    def a(self) -> ExplainedPlace:
         return next(entry for entry in self.candidates if entry.poi == self.target)
 
     @property
-    def b(self) -> Candidate:
+    def b(self) -> ExplainedPlace:
         return next(entry for entry in self.candidates if entry.poi == self.runner_up)
 
     @property

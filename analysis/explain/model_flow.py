@@ -9,8 +9,8 @@ from analysis.explain import model_words as words
 from analysis.explain.curves import learned_numbers, values_at
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.explain_case import choose_runner_up, decompose_scores
-from analysis.explain.paths import transitions_from, two_hop_paths
-from analysis.explain.types import Candidate, Role, roles_of
+from analysis.explain.paths import paths_between, transitions_from
+from analysis.explain.types import ExplainedPlace, Role, roles_of
 from recap import columns as c
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
@@ -38,7 +38,7 @@ class ModelFlow(Config):
 
     terms: tuple[str, ...] = Field(description="Groups that the score is the sum of.")
     parts: list[FlowPart]
-    places: tuple[Candidate, Candidate]
+    places: tuple[ExplainedPlace, ExplainedPlace]
     roles: tuple[Role, Role]
     num_places: int
     source_name: str
@@ -58,15 +58,15 @@ class ModelFlow(Config):
     def part(self, name: str) -> FlowPart | None:
         return next((part for part in self.parts if part.name == name), None)
 
-    def explain(self, name: str) -> words.Part:
+    def explain(self, name: str) -> words.PartWords:
         """Title, sentences and equation of a part, as they are in this model."""
-        part = words.PARTS[name]
-        if name == words.SCORE:
+        part = words.PART_WORDS[name]
+        if name == words.SCORE_PART:
             symbols = {CORE: r"\ell_t^{\mathrm{core}}(d)", CORRECTION: r"\Delta_t(d)"}
             terms = [symbols.get(term, "R_t(d)") for term in self.terms]
             return part._replace(equation=r"\ell_t(d) = " + " + ".join(dict.fromkeys(terms)))
         if name == GRAPH_TOKEN:
-            does = part.does.format(hops=words.HOPS.get(self.hops, self.hops))
+            does = part.does.format(hops=words.HOP_WORDS.get(self.hops, self.hops))
             return part._replace(does=does, equation=part.equation.format(n=self.hops))
         if name == CORE and not self.core_reads_all:
             return part._replace(does=part.does.replace("each place", "each place new to the user"))
@@ -168,7 +168,7 @@ class _Facts:
             case "transitions from here":
                 return self._transitions(at)
             case "two-hop paths":
-                return words.paths_read(len(two_hop_paths(self._case, self._pois[at])))
+                return words.paths_read(len(paths_between(self._case, self._pois[at])))
             case "popularity and distance":
                 return self._place(at)
             case "core":

@@ -15,7 +15,7 @@ from recap.features.catalogue import LATELY, PAST, PATHS, PLACES, TIME, TRANSITI
 from recap.model.recap import CLIP, CORE, CORRECTION, NEW_PLACES
 from recap.printable import shortened
 
-SCORE: Final = "score"
+SCORE_PART: Final = "score"
 WORTH_TAB: Final = "What each part is worth"
 INTRO: Final = "Select a box to read what it does; wide bands add many points, hatched ones subtract."
 GLYPHS: Final[dict[Role, str]] = {"truth": "◎", "model": "●", "other": "●"}
@@ -23,7 +23,7 @@ NEW_ONLY: Final = "new places only"
 CLIP_READ: Final = "0 to 10 points"
 
 
-class Part(NamedTuple):
+class PartWords(NamedTuple):
     """Title of a part, at most two sentences, and its equation in LaTeX."""
 
     title: str
@@ -32,82 +32,82 @@ class Part(NamedTuple):
 
 
 _CURVES_EQUATION: Final = r"\sum_{j} f_j(x_j(d))"
-PARTS: Final = {
-    SCORE: Part(
+PART_WORDS: Final = {
+    SCORE_PART: PartWords(
         "Score",
         "All contributions add up to a place's score. Every place gets one, and the highest ranks first.",
         "",
     ),
-    PAST: Part(
+    PAST: PartWords(
         "Past visits",
         "Each curve turns a number about the user's visits to a place, or the product (×) of two numbers, into "
         "points. New places get 0.",
         _CURVES_EQUATION,
     ),
-    TIME: Part(
+    TIME: PartWords(
         "Time of day and week",
         "These curves read visits up to two hours later in the day, after a check-in at this hour, or on this kind of "
         "day. Recent visits count more.",
         r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
     ),
-    TRANSITIONS: Part(
+    TRANSITIONS: PartWords(
         "Transitions from here",
         "These curves count transitions from the current place: the user's own, and other users' in training.",
         r"f(\log(1 + m_{sd})) + \ldots",
     ),
-    PATHS: Part(
+    PATHS: PartWords(
         "Two-hop paths",
         "A path goes through one place in between, along other users' transitions. One curve reads the sum over all "
         "paths.",
         r"f\Big(\sum_m A_{sm} A_{md}\Big)",
     ),
-    PLACES: Part(
+    PLACES: PartWords(
         "Popularity and distance",
         "These curves read a place's popularity, distance, category, and visits by similar users. Known and new places "
         "have separate curves.",
         _CURVES_EQUATION,
     ),
-    "count": Part(
+    "count": PartWords(
         "Visits before",
         "The more often the user has been to a place, the more points it gets.",
         r"\lambda_{\mathrm{prior}}\, w_{\mathrm{cnt}} \log(1 + n_t(d))",
     ),
-    "recency": Part(
+    "recency": PartWords(
         "Last visit",
         "The points fade with the check-ins since the last visit.",
         r"\lambda_{\mathrm{prior}}\, w_{\mathrm{rec}}\, e^{-r_t(d) / \tau_{\mathrm{rec}}}",
     ),
-    "window": Part(
+    "window": PartWords(
         "Recent window",
         "A place among the latest check-ins gets a fixed number of points.",
         r"\lambda_{\mathrm{prior}}\, w_{\mathrm{win}}\, \mathbf{1}[d \in \mathcal{W}_t]",
     ),
-    CLIP: Part(
+    CLIP: PartWords(
         "Limit",
         "Past visits add between 0 and 10 points.",
         r"R_t(d) = \mathrm{clip}_{[0,\, b_{\max}]}(\ldots)",
     ),
-    CORRECTION: Part(
+    CORRECTION: PartWords(
         "Correction",
         "A small network compares the current moment with the last visit to the place. It raises or lowers the points "
         "for past visits.",
         r"\begin{aligned}\Delta_t(d) &= \lambda_{\mathrm{corr}}\, \gamma_t(d)\, R_t(d) \\ "
         r"\gamma_t(d) &= \tanh(\mathrm{MLP}_g[\mathbf{q}; \mathbf{v}; \mathbf{q} \odot \mathbf{v}])\end{aligned}",
     ),
-    CORE: Part(
+    CORE: PartWords(
         "Sequence model",
         "A Transformer reads the user, the latest check-ins as tokens, and the graph token. "
         "Its output is compared with each place.",
         r"\ell_t^{\mathrm{core}}(d) = \mathbf{w}_d^{\top} \mathbf{h}_t + b_d",
     ),
-    GRAPH_TOKEN: Part(
+    GRAPH_TOKEN: PartWords(
         "Graph token",
         "One token averages the places that {hops}-hop paths lead to. It adds no points itself: the "
         "sequence model reads it.",
         r"\mathbf{{g}}_t = \mathrm{{LN}}(\mathrm{{MLP}}((A^{{{n}}} E)_s))",
     ),
 }
-HOPS: Final = {1: "one", 2: "two", 3: "three", 4: "four"}
+HOP_WORDS: Final = {1: "one", 2: "two", 3: "three", 4: "four"}
 _LEADS: Final = {
     HISTORY: "habit decides",
     CORRECTION: "habit decides",
@@ -120,7 +120,7 @@ _LEADS: Final = {
 
 
 def title(name: str) -> str:
-    return PARTS[name].title
+    return PART_WORDS[name].title
 
 
 def input_title(name: str) -> str:
@@ -209,7 +209,7 @@ def checkins_read(latest: Sequence[str], length: int) -> str:
 
 
 def token_read(count: int, hops: int) -> str:
-    return f"{count:,} place{'' if count == 1 else 's'} {HOPS.get(hops, hops)} hop{'' if hops == 1 else 's'} away"
+    return f"{count:,} place{'' if count == 1 else 's'} {HOP_WORDS.get(hops, hops)} hop{'' if hops == 1 else 's'} away"
 
 
 def reader(name: str, curves: int) -> str:
@@ -251,15 +251,15 @@ def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int, lea
     if learned_on:
         whose = f"{whose}, learned in {learned_on}"
     if "lambda_prior" in numbers:
-        return f"Learned: {learned_numbers(numbers)}. Bars show how common each value is."
+        return f"Learned: {number_words(numbers)}. Bars show how common each value is."
     thin = f" Thin lines show {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""
     return f"{whose}. Bars show how common each value is.{thin}"
 
 
-def learned_numbers(numbers: Mapping[str, float]) -> str:
+def number_words(numbers: Mapping[str, float]) -> str:
     """Learned numbers of the paper's prior.
 
-    >>> learned_numbers({"lambda_prior": 1.2, "tau_rec": 87.0})
+    >>> number_words({"lambda_prior": 1.2, "tau_rec": 87.0})
     'λ prior = 1.20, τ recency = 87.00'
     """
     return ", ".join(f"{_SYMBOLS[name]} = {value:.2f}" for name, value in numbers.items())

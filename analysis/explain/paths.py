@@ -23,7 +23,7 @@ _CUT_SCORES: Final = 1 << 25
 """Largest number of cuts × places scored for one explanation."""
 
 
-def two_hop_paths(edited_case: EditedCase, destination: int) -> list[PathTerms]:
+def paths_between(edited_case: EditedCase, destination: int) -> list[PathTerms]:
     """All paths from the source to a place, as edited, strongest first."""
     source, edges = edited_case.source, edited_case.variant.edges
     others_only = PATHS in edited_case.groups

@@ -14,7 +14,7 @@ import torch
 from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase
-from analysis.explain.paths import training_rows, two_hop_paths
+from analysis.explain.paths import paths_between, training_rows
 from analysis.formatting import ordinal, signed_points
 from analysis.records.ablations import part_label, slug
 from recap import columns as c
@@ -26,7 +26,7 @@ from recap.moments import Case
 
 NUM_DRAWN: Final = 200
 """Other test cases of the permutation test."""
-LEVEL: Final = 0.05
+_LEVEL: Final = 0.05
 """A contribution passes the permutation test where p is at most this."""
 EXPLAINED: Final = {
     "Without it": "The rank when the contribution is left out for all places.",
@@ -78,7 +78,7 @@ class RowCheck(Config):
         found = []
         if self.seeds_agreeing < len(self.seeds):
             found.append("seeds disagree")
-        if self.permutation is not None and self.permutation.p_value > LEVEL:
+        if self.permutation is not None and self.permutation.p_value > _LEVEL:
             found.append("other cases get as much")
         if self.users == 1:
             found.append("one user's transitions")
@@ -182,7 +182,7 @@ def _users_of_transitions(edited_case: EditedCase) -> dict[str, int]:
     """Number of other users whose training transitions a group uses; none for a token that reads the user's own."""
     rows, source, target = training_rows(edited_case.ranker), edited_case.source, edited_case.target
     walked: set[int] = set()
-    for path in two_hop_paths(edited_case, target):
+    for path in paths_between(edited_case, target):
         walked |= {*rows.users(source, path.middle).tolist(), *rows.users(path.middle, target).tolist()}
     own = {edited_case.moment.user}
     direct = set(rows.users(source, target).tolist())

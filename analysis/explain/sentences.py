@@ -217,7 +217,7 @@ def ranks_only_line(source: str, model: str) -> str:
     return f"{from_line(source)} {markdown_text(model)} gives scores without contributions."
 
 
-def rank_of(place: str) -> str:
+def rank_in_words(place: str) -> str:
     return f"Rank of {markdown_text(place)}"
 
 

@@ -36,7 +36,7 @@ class Sentence(Config):
         return "".join(piece.text for piece in self.pieces)
 
 
-class Candidate(Config):
+class ExplainedPlace(Config):
     """One place: its rank, and its score as a sum of contributions."""
 
     poi: int

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase, apply_edit, build_edited_case
 from analysis.explain.edits import CutPath, Edit, RemoveVisit, SetEdge, SetHour, SetWeekday, SwitchOff
-from analysis.explain.paths import most_cuts, two_hop_paths
+from analysis.explain.paths import most_cuts, paths_between
 from recap.config import Config
 from recap.evaluation.ranks import rank_of
 from recap.history import SECONDS_PER_DAY, local_weekday
@@ -104,7 +104,7 @@ def _single_edits(edited_case: EditedCase, a: int, b: int) -> Iterator[tuple[Edi
         for at in sorted(set(np.flatnonzero(np.isin(poi_H[:now], [a, b])).tolist()) | near, reverse=True):
             yield RemoveVisit(visit=int(edited_case.visit_H[at])), 1.0, 0.0
     for poi in (a, b):
-        for path in two_hop_paths(edited_case, poi)[: most_cuts(edited_case)]:
+        for path in paths_between(edited_case, poi)[: most_cuts(edited_case)]:
             yield CutPath(middle=path.middle, destination=poi), 1.0, 0.0
         count = edited_case.transition_count(edited_case.source, poi)
         if "transitions" in supported and count > 0:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_words import curve_label
-from analysis.explain.types import Candidate
+from analysis.explain.types import ExplainedPlace
 from analysis.figures.elements import Element, element, share
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
@@ -14,7 +14,7 @@ from recap.features.catalogue import PAST, PATHS, TIME, TRANSITIONS
 from recap.model.recap import CORRECTION
 from recap.printable import shortened
 
-ROW_PX: Final = 46
+_ROW_PX: Final = 46
 _TERM_ROW: Final = 0.7
 """Height of a term's row, in rows."""
 _BAR: Final = 0.6
@@ -24,7 +24,7 @@ _NUMBER: Final = "4.6em"
 """Width of a column of numbers."""
 
 
-class Bar(NamedTuple):
+class WaterfallBar(NamedTuple):
     """One bar of a place; it starts where the previous one ends."""
 
     name: str
@@ -36,19 +36,19 @@ class Bar(NamedTuple):
         return self.start, self.start + self.value
 
 
-def waterfall(entry: Candidate) -> list[Bar]:
+def waterfall(entry: ExplainedPlace) -> list[WaterfallBar]:
     """One bar per group in order, and the score.
 
-    >>> entry = Candidate(poi=0, name="", category="", rank=1, probability=1, score=1.5, gate=None, terms={},
+    >>> entry = ExplainedPlace(poi=0, name="", category="", rank=1, probability=1, score=1.5, gate=None, terms={},
     ...     groups={"core": 2.0, "past visits": -0.5})
     >>> tuple((bar.start, bar.value) for bar in waterfall(entry))
     ((0.0, 2.0), (2.0, -0.5), (0.0, 1.5))
     """
     found, level = [], 0.0
     for group, value in entry.groups.items():
-        found.append(Bar(group, level, value))
+        found.append(WaterfallBar(group, level, value))
         level += value
-    return [*found, Bar("score", 0.0, entry.score)]
+    return [*found, WaterfallBar("score", 0.0, entry.score)]
 
 
 def group_colour(group: str, palette: Palette) -> str:
@@ -58,7 +58,7 @@ def group_colour(group: str, palette: Palette) -> str:
     return palette.paths.fill if group in (TRANSITIONS, PATHS) else palette.unseen
 
 
-class Row(NamedTuple):
+class _Row(NamedTuple):
     """A row of the chart: a group, a term of an open group, or the score.
 
     Attributes:
@@ -71,7 +71,7 @@ class Row(NamedTuple):
     y: float
     group: str
     is_term: bool
-    bars: tuple[Bar, Bar]
+    bars: tuple[WaterfallBar, WaterfallBar]
 
     @property
     def difference(self) -> float:
@@ -84,22 +84,22 @@ def terms_of(shown: CaseExplanation, group: str) -> list[str]:
     return [term for term in terms if shown.a.terms[term] or shown.b.terms[term]] if len(terms) > 1 else []
 
 
-def rows_of(shown: CaseExplanation, opened: Collection[str]) -> list[Row]:
+def rows_of(shown: CaseExplanation, opened: Collection[str]) -> list[_Row]:
     """Rows from top to bottom: groups, the terms of open ones, and the score."""
     both = [waterfall(entry) for entry in (shown.a, shown.b)]
     rows, y = [], 0.0
     for at, group in enumerate(shown.a.groups):
         bars = both[0][at], both[1][at]
-        rows.append(Row(part_label(group), y, group, False, bars))
+        rows.append(_Row(part_label(group), y, group, False, bars))
         y += 1
         levels = [bar.start for bar in bars]
         for term in terms_of(shown, group) if group in opened else []:
             values = shown.a.terms[term], shown.b.terms[term]
-            pair = tuple(Bar(term, level, value) for level, value in zip(levels, values, strict=True))
-            rows.append(Row(curve_label(term), y - (1 - _TERM_ROW) / 2, group, True, (pair[0], pair[1])))
+            pair = tuple(WaterfallBar(term, level, value) for level, value in zip(levels, values, strict=True))
+            rows.append(_Row(curve_label(term), y - (1 - _TERM_ROW) / 2, group, True, (pair[0], pair[1])))
             levels = [level + value for level, value in zip(levels, values, strict=True)]
             y += _TERM_ROW
-    rows.append(Row("Score", y, "", False, (both[0][-1], both[1][-1])))
+    rows.append(_Row("Score", y, "", False, (both[0][-1], both[1][-1])))
     return rows
 
 
@@ -108,7 +108,7 @@ def draw_contributions(shown: CaseExplanation, palette: Palette, *, opened: Coll
     hues = [palette.of_role(role) for role in shown.roles]
     rows = rows_of(shown, opened)
     scale = _scale([bar for row in rows for bar in row.bars])
-    apart = _scale([Bar("", 0.0, row.difference) for row in rows], least=(scale[1] - scale[0]) / 2)
+    apart = _scale([WaterfallBar("", 0.0, row.difference) for row in rows], least=(scale[1] - scale[0]) / 2)
     named = [
         (shortened(entry.name, _LONGEST_NAME), hue.text, 700)
         for entry, hue in zip((shown.a, shown.b), hues, strict=True)
@@ -117,14 +117,14 @@ def draw_contributions(shown: CaseExplanation, palette: Palette, *, opened: Coll
         element("th", text, style={"color": colour, "font_weight": weight}, scope="col", colspan="2")
         for text, colour, weight in [*named, ("Difference", palette.quiet, 400)]
     ]
-    lines = [element("tr", element("td"), *head, style={"height": f"{ROW_PX}px"})]
+    lines = [element("tr", element("td"), *head, style={"height": f"{_ROW_PX}px"})]
     for row in rows:
         fills = [hue.fill if not row.group else group_colour(row.group, palette) for hue in hues]
         ahead = translucent((hues[0] if row.difference > 0 else hues[1]).fill, 0.4 if row.group else 1)
         cells = [
             *_cells(row, row.bars[0], scale, fills[0], hues[0].text, palette),
             *_cells(row, row.bars[1], scale, fills[1], hues[1].text, palette),
-            *_cells(row, Bar("", 0.0, row.difference), apart, ahead, palette.ink, palette),
+            *_cells(row, WaterfallBar("", 0.0, row.difference), apart, ahead, palette.ink, palette),
         ]
         opens = bool(row.group) and not row.is_term and bool(terms_of(shown, row.group))
         height = {"height": f"{_height(row):g}px"} | ({} if row.group else {"border_top": f"1px solid {palette.grid}"})
@@ -136,7 +136,7 @@ def draw_contributions(shown: CaseExplanation, palette: Palette, *, opened: Coll
 
 def contributions_height(shown: CaseExplanation, opened: Collection[str]) -> int:
     """Height of the picture in pixels."""
-    return round(ROW_PX + sum(_height(row) for row in rows_of(shown, opened)) + 2)
+    return round(_ROW_PX + sum(_height(row) for row in rows_of(shown, opened)) + 2)
 
 
 def describe_contributions(shown: CaseExplanation) -> str:
@@ -147,7 +147,7 @@ def describe_contributions(shown: CaseExplanation) -> str:
     return ". ".join(said).replace(MINUS, "minus ")
 
 
-def _scale(bars: Iterable[Bar], least: float = 1e-6) -> tuple[float, float]:
+def _scale(bars: Iterable[WaterfallBar], least: float = 1e-6) -> tuple[float, float]:
     """Lowest and highest end of some bars, including 0; they differ by at least ``least``."""
     ends = [0.0, *(end for bar in bars for end in bar.ends)]
     low, high = min(ends), max(ends)
@@ -155,12 +155,12 @@ def _scale(bars: Iterable[Bar], least: float = 1e-6) -> tuple[float, float]:
     return (low - extra / 2, high + extra / 2) if low < 0 else (low, high + extra)
 
 
-def _height(row: Row) -> float:
-    return ROW_PX * (_TERM_ROW if row.is_term else 1)
+def _height(row: _Row) -> float:
+    return _ROW_PX * (_TERM_ROW if row.is_term else 1)
 
 
 def _cells(
-    row: Row, bar: Bar, scale: tuple[float, float], fill: str, score_colour: str, palette: Palette
+    row: _Row, bar: WaterfallBar, scale: tuple[float, float], fill: str, score_colour: str, palette: Palette
 ) -> tuple[Element, Element]:
     low, high = scale
     left, right = sorted((end - low) / (high - low) for end in bar.ends)
@@ -185,7 +185,7 @@ def _cells(
     return element("td", element("div", style=look)), element("td", text, style=number | size)
 
 
-def _label(row: Row, palette: Palette, *, opens: bool, opened: Collection[str]) -> Element:
+def _label(row: _Row, palette: Palette, *, opens: bool, opened: Collection[str]) -> Element:
     if row.is_term:
         look = {"padding_left": "28px", "color": palette.quiet, "font_size": "12px"}
         return element("th", shortened(row.label, _LONGEST_TERM), style=look, scope="row")

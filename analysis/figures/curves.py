@@ -16,8 +16,8 @@ from analysis.figures.contributions import group_colour
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import MINUS, signed_points
 
-COLUMNS: Final = 4
-ROW: Final = 148
+_COLUMNS: Final = 4
+_ROW: Final = 148
 _TITLE: Final = 24
 _TICKS: Final = 34
 """Space for tick labels above the next row."""
@@ -56,7 +56,7 @@ class Gates(NamedTuple):
     own: Sequence[float | None]
 
 
-Marks = Mapping[str, Sequence[float | None]]
+_Marks = Mapping[str, Sequence[float | None]]
 """Values of places by feature; None where a place has none."""
 
 
@@ -64,12 +64,12 @@ def plot_curves(
     curves: Sequence[Curve],
     palette: Palette,
     *,
-    marks: Marks | None = None,
+    marks: _Marks | None = None,
     roles: Sequence[Role] = (),
     others: Sequence[Sequence[Curve]] = (),
     gates: Gates | None = None,
-    columns: int = COLUMNS,
-    row_height: int = ROW,
+    columns: int = _COLUMNS,
+    row_height: int = _ROW,
 ) -> go.Figure:
     """Each curve on the scale that it was learned on, with labels in its unit.
 
@@ -125,7 +125,7 @@ def describe_curves(curves: Sequence[Curve]) -> str:
     return said.replace(MINUS, "minus ")
 
 
-def ticks(curve: Curve, closest: float = _CLOSEST * COLUMNS) -> dict[str, Any]:
+def ticks(curve: Curve, closest: float = _CLOSEST * _COLUMNS) -> dict[str, Any]:
     """Positions and labels of an axis of values, at least ``closest`` of its length from each other."""
     if curve.unit == "yes":
         return {"tickvals": [0, 1], "ticktext": ["no", "yes"]}

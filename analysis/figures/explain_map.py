@@ -13,23 +13,23 @@ from analysis.figures.scale_bar import scale_bar
 from analysis.workspace import Workspace
 from recap import columns as c
 
-MAP_SIZE = (400, 330)
-NARROWEST_PX = 245
+_MAP_SIZE = (400, 330)
+_NARROWEST_PX = 245
 
 
 def explain_deck(explanation: CaseExplanation, opened: Workspace, *, map_style: str, palette: Palette) -> pdk.Deck:
     """Two-hop paths (wider for a larger share), the source as a full dot, the truth as a ring, predictions as discs."""
-    marks = explain_marks(explanation, opened, size=MAP_SIZE, narrowest=NARROWEST_PX)
+    marks = explain_marks(explanation, opened, size=_MAP_SIZE, narrowest=_NARROWEST_PX)
     layers = [
-        *deck_layers.scale(scale_bar(marks.camera, (NARROWEST_PX / 2, MAP_SIZE[1] / 2)), palette),
+        *deck_layers.scale(scale_bar(marks.camera, (_NARROWEST_PX / 2, _MAP_SIZE[1] / 2)), palette),
         *deck_layers.two_hops(marks.two_hops, marks.middles, palette, opacity=170, rim_px=3.0),
         _places(marks, palette),
-        deck_layers.names(marks.names, name_colours(palette), palette),
+        deck_layers.names(marks.names, role_colours(palette), palette),
     ]
     return deck_layers.deck(layers, marks.camera, map_style)
 
 
-def name_colours(palette: Palette) -> dict[str, str]:
+def role_colours(palette: Palette) -> dict[str, str]:
     return {"source": palette.ink} | {role: palette.of_role(role).text for role in get_args(Role)}
 
 

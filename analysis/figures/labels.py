@@ -12,7 +12,7 @@ MAX_CHARACTERS = 30
 _SHORTER = (18, 12)
 """Lengths of a name that does not fit the narrowest window; its mark's tip has the whole name."""
 
-Box = tuple[float, float, float, float]
+LabelBox = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 
 _SIDES = (
@@ -59,13 +59,13 @@ def place_labels(
         half_size: half the map's width and height in pixels.
         narrowest: the same of the narrowest window, which is tried first.
     """
-    taken: list[Box] = []
+    taken: list[LabelBox] = []
     placed = []
     for index, full in enumerate(texts):
-        whole = (shorten(full), half_size)
+        whole = (shorten_label(full), half_size)
         tries = [whole]
         if narrowest is not None:
-            tries = [*((shorten(full, at_most), narrowest) for at_most in (MAX_CHARACTERS, *_SHORTER)), whole]
+            tries = [*((shorten_label(full, at_most), narrowest) for at_most in (MAX_CHARACTERS, *_SHORTER)), whole]
         options = (
             (label, label_box(label, x[index], y[index]), room)
             for text, room in tries
@@ -89,11 +89,11 @@ def label_table(marks: pd.DataFrame, placed: list[Label]) -> pd.DataFrame:
     return names
 
 
-def shorten(text: str, at_most: int = MAX_CHARACTERS) -> str:
+def shorten_label(text: str, at_most: int = MAX_CHARACTERS) -> str:
     return text if len(text) <= at_most else text[: at_most - 1].rstrip() + "…"
 
 
-def label_box(label: Label, x: float, y: float) -> Box:
+def label_box(label: Label, x: float, y: float) -> LabelBox:
     """The box of a label's plate; its mark is at x, y."""
     width = CHARACTER_PX * len(label.text) + PADDING_PX
     left = (
@@ -113,17 +113,17 @@ def _options(index: int, text: str, gap: float) -> list[Label]:
     return placed
 
 
-def _outside(box: Box, half_size: tuple[float, float]) -> bool:
+def _outside(box: LabelBox, half_size: tuple[float, float]) -> bool:
     half_width, half_height = half_size
     return box[0] < -half_width or box[2] > half_width or box[1] < -half_height or box[3] > half_height
 
 
-def boxes_meet(box: Box, other: Box, room: float = 0.0) -> bool:
+def boxes_meet(box: LabelBox, other: LabelBox, room: float = 0.0) -> bool:
     """Whether less than so many pixels are between two boxes; without room, whether they overlap."""
     return max(box[0] - other[2], other[0] - box[2], box[1] - other[3], other[1] - box[3]) < room
 
 
-def _covers(box: Box, discs: np.ndarray) -> bool:
+def _covers(box: LabelBox, discs: np.ndarray) -> bool:
     if not len(discs):
         return False
     near_x = np.clip(discs[:, 0], box[0], box[2])

@@ -7,7 +7,7 @@ import pandas as pd
 import pydeck as pdk
 
 from analysis.figures import deck_layers
-from analysis.figures.labels import Box, Label, boxes_meet, label_box, shorten
+from analysis.figures.labels import Label, LabelBox, boxes_meet, label_box, shorten_label
 from analysis.figures.palette import Palette
 from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import Camera, screen_offsets
@@ -15,7 +15,7 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.printable import one_line
 
-MIN_USERS: Final = 5
+LANDMARK_USERS: Final = 5
 _MOST: Final = 9
 _TRIED: Final = 400
 _APART_PX: Final = 26.0
@@ -24,7 +24,7 @@ _EDGE_PX: Final = (50.0, 84.0)
 
 
 def landmarks(opened: Workspace) -> pd.DataFrame:
-    """Places where at least `MIN_USERS` users have been in training, most users first: ``text`` and degrees.
+    """Places where at least `LANDMARK_USERS` users have been in training, most users first: ``text`` and degrees.
 
     ``text`` is the place's name, or else its category.
     """
@@ -32,7 +32,7 @@ def landmarks(opened: Workspace) -> pd.DataFrame:
     seen = table.loc[table[c.SPLIT] == c.TRAIN, [c.USER, c.POI]].drop_duplicates()
     users_P = np.bincount(seen[c.POI], minlength=len(pois))
     often = np.argsort(-users_P, kind="stable")
-    often = often[users_P[often] >= MIN_USERS]
+    often = often[users_P[often] >= LANDMARK_USERS]
     name, category = (pois[column].iloc[often] for column in (c.POI_NAME, c.CATEGORY))
     text = [one_line(str(text)) for text in name.where(name != "", category)]
     found = pd.DataFrame({"text": text, c.LATITUDE: opened.latitude[often], c.LONGITUDE: opened.longitude[often]})
@@ -53,7 +53,7 @@ def with_landmarks(deck: pdk.Deck, named: pd.DataFrame, palette: Palette) -> pdk
     taken = [_box(mark, camera) for mark in marks]
     kept: list[tuple[int, str]] = []
     for at in np.flatnonzero(inside_N)[:_TRIED]:
-        text = shorten(named["text"].iloc[at])
+        text = shorten_label(named["text"].iloc[at])
         box = label_box(Label(0, text, 0.0, 0.0, "middle"), x_N[at], y_N[at])
         if not any(boxes_meet(box, other, _APART_PX) for other in taken):
             taken.append(box)
@@ -68,7 +68,7 @@ def with_landmarks(deck: pdk.Deck, named: pd.DataFrame, palette: Palette) -> pdk
     return deck
 
 
-def _box(mark: dict[str, Any], camera: Camera) -> Box:
+def _box(mark: dict[str, Any], camera: Camera) -> LabelBox:
     """What a disc or a name of a deck covers, in pixels from the map's middle."""
     x, y = (float(offset[0]) for offset in screen_offsets(camera, *(np.array([d]) for d in mark["at"][::-1])))
     if "text" in mark:

@@ -21,7 +21,7 @@ COUNT_AXES: Final = {
 
 
 _BARS_PX: Final = 190
-PICTURE_PX: Final = 310
+CHART_PX: Final = 310
 """Height of the cells and of the bars."""
 
 
@@ -168,7 +168,7 @@ def draw_cohorts(
         "display": "grid",
         "gap": "8px",
         "grid_template": "32px 1fr 1fr / minmax(70px, 1fr) 2.6fr 2.6fr",
-        "height": f"{PICTURE_PX - 12}px",
+        "height": f"{CHART_PX - 12}px",
     }
     return element("div", *parts, style=grid)
 

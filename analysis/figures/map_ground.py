@@ -29,7 +29,7 @@ Pixel = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Ground:
+class MapGround:
     """A map's places and layers, and the letters of its names."""
 
     opened: Workspace
@@ -38,7 +38,7 @@ class Ground:
 
 
 def draw_ground(
-    ground: Ground, camera: Camera, palette: Palette, *, height: int = SIZE[1]
+    ground: MapGround, camera: Camera, palette: Palette, *, height: int = SIZE[1]
 ) -> tuple[Image.Image, ImageDraw.ImageDraw]:
     """The city's layers, and every place as a faint dot; scale bar and credit are in the middle band of a height."""
     opened, basemap = ground.opened, ground.basemap

@@ -11,7 +11,7 @@ from analysis.figures.letters import Letters
 from analysis.figures.map_ground import (
     SCALE,
     SIZE,
-    Ground,
+    MapGround,
     draw_disc,
     draw_ground,
     draw_names,
@@ -26,7 +26,7 @@ from analysis.figures.walk_marks import WalkMarks
 from recap import columns as c
 
 
-def draw_walk_image(marks: WalkMarks, ground: Ground, *, palette: Palette) -> bytes:
+def draw_walk_image(marks: WalkMarks, ground: MapGround, *, palette: Palette) -> bytes:
     """The marks over the map's ground, as a PNG of 1520 x 1080 pixels."""
     image, _ = draw_ground(ground, marks.camera, palette)
     _draw_marks(image, marks, palette, ground.letters)
@@ -53,7 +53,7 @@ def _draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette, letters:
     draw_names(draw, marks.names, name_colours(palette), palette, letters)
 
 
-def draw_explain_image(explanation: CaseExplanation, ground: Ground, *, palette: Palette) -> bytes:
+def draw_explain_image(explanation: CaseExplanation, ground: MapGround, *, palette: Palette) -> bytes:
     """Two-hop paths, the source and the two places over the map's ground, as a PNG of 1520 x 1080 pixels."""
     marks = explain_marks(explanation, ground.opened, size=SIZE)
     image, draw = draw_ground(ground, marks.camera, palette)
@@ -61,7 +61,7 @@ def draw_explain_image(explanation: CaseExplanation, ground: Ground, *, palette:
     for place in rows(marks.places.iloc[::-1]):
         fill, outline = explain_map.mark_colours(place["of"], palette)
         draw_disc(draw, on_picture(place["x"], place["y"]), SCALE * place["r"], fill=fill, outline=outline, width=6)
-    draw_names(draw, marks.names, explain_map.name_colours(palette), palette, ground.letters)
+    draw_names(draw, marks.names, explain_map.role_colours(palette), palette, ground.letters)
     return to_png(image)
 
 

@@ -13,15 +13,15 @@ from analysis.figures.table_rows import rows
 from analysis.formatting import percent
 from analysis.geography import fit_camera
 
-MAP_SIZE = (560, 400)
-NARROWEST_PX = 360
+_MAP_SIZE = (560, 400)
+_NARROWEST_PX = 360
 """Narrowest map that still shows the scale bar."""
 
 
 def miss_deck(cells: pd.DataFrame, *, k: int, map_style: str, palette: Palette) -> pdk.Deck:
     """The deck of at least one cell of `analysis.long_tail.miss_map.miss_cells`."""
     ends = [np.concatenate([cells[low], cells[high]]) for low, high in (("south", "north"), ("west", "east"))]
-    camera = fit_camera(*ends, width_px=MAP_SIZE[0], height_px=MAP_SIZE[1], padding_px=20)
+    camera = fit_camera(*ends, width_px=_MAP_SIZE[0], height_px=_MAP_SIZE[1], padding_px=20)
     squares = [_square(cell, k, palette) for cell in rows(cells)]
     layer = pdk.Layer(
         "PolygonLayer",
@@ -34,7 +34,7 @@ def miss_deck(cells: pd.DataFrame, *, k: int, map_style: str, palette: Palette) 
         line_width_min_pixels=1,
         pickable=True,
     )
-    bar = scale_bar(camera, (NARROWEST_PX / 2, MAP_SIZE[1] / 2))
+    bar = scale_bar(camera, (_NARROWEST_PX / 2, _MAP_SIZE[1] / 2))
     return deck_layers.deck([layer, *deck_layers.scale(bar, palette)], camera, map_style)
 
 

@@ -33,7 +33,7 @@ _STEPS: Final = np.linspace(0.0, 1.0, 25)
 _NAME: Final = 24
 
 
-def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str = words.SCORE) -> go.Figure:
+def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str = words.SCORE_PART) -> go.Figure:
     """The model with the explained place (0) or its runner-up (1); boxes can be clicked, the open part is marked."""
     data: list[dict[str, Any]] = []
     shapes: list[dict[str, Any]] = []
@@ -63,7 +63,7 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
             notes.append(note(_READER[1] + 1, y + 18, words.NEW_ONLY, palette.quiet, 13))
         data += _band(part, y, levels[part.name], bar_top, scale, place, palette)
     data.append(_targets(flow, rows, bar_top))
-    shapes_of_bar, notes_of_bar = _score(flow, place, bar_top, scale, palette, is_open=opened == words.SCORE)
+    shapes_of_bar, notes_of_bar = _score(flow, place, bar_top, scale, palette, is_open=opened == words.SCORE_PART)
     height = _TOP + _PITCH * len(flow.parts)
     layout = {
         "shapes": shapes + shapes_of_bar,
@@ -185,8 +185,8 @@ def _targets(flow: ModelFlow, rows: dict[str, float], bar_top: float) -> dict[st
         "mode": "markers",
         "x": [*(x for x, _, _ in spots), *(x for x, _ in right)],
         "y": [*(y for _, y, _ in spots), *(y for _, y in right)],
-        "customdata": [*(part.name for _, _, part in spots), *([words.SCORE] * len(right))],
-        "hovertext": [*(part.title for _, _, part in spots), *([words.title(words.SCORE)] * len(right))],
+        "customdata": [*(part.name for _, _, part in spots), *([words.SCORE_PART] * len(right))],
+        "hovertext": [*(part.title for _, _, part in spots), *([words.title(words.SCORE_PART)] * len(right))],
         "hoverinfo": "text",
         "marker": {"symbol": "square", "size": 44, "opacity": 0},
         "selected": {"marker": {"opacity": 0}},

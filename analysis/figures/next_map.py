@@ -15,7 +15,7 @@ from analysis.figures.scale_bar import scale_bar
 from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import fit_camera, screen_offsets
 from analysis.trajectories.cameras import MARGIN_PX
-from analysis.trajectories.everyone import COUNTED, EXPECTED, EXPECTED_COUNTED, PEOPLE
+from analysis.trajectories.everyone import COUNTED, EXPECTED, EXPECTED_COUNTED, KNOWN_BY
 from analysis.workspace import Workspace
 from recap import columns as c
 
@@ -79,5 +79,11 @@ def draw_expected(places: pd.DataFrame, *, palette: Palette) -> go.Figure:
 
 def offered_places(places: pd.DataFrame, min_people: int) -> pd.DataFrame:
     """Expected next visits that may be shared: of places where at least so many of the users have been."""
-    columns = [c.POI, "name", EXPECTED, PEOPLE, *(name for name in (EXPECTED_COUNTED, COUNTED) if name in places)]
-    return places.loc[places[PEOPLE] >= min_people, columns].reset_index(drop=True)
+    columns = [
+        c.POI,
+        "name",
+        EXPECTED,
+        KNOWN_BY,
+        *(name for name in (EXPECTED_COUNTED, COUNTED) if name in places),
+    ]
+    return places.loc[places[KNOWN_BY] >= min_people, columns].reset_index(drop=True)

@@ -15,7 +15,7 @@ from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import shortened
 
-ROW_PX: Final = 36
+_ROW_PX: Final = 36
 _NAMES: Final = 0.22
 """Share of the width for names."""
 _GAP: Final = 0.03
@@ -51,7 +51,7 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
         above = f'<b>{title}</b><br><span style="font-size:12px;color:{palette.quiet}">n = {n:,}</span>'
         notes.append(note(left, len(names) + 1.05, above, palette.ink, 14, xref="paper", align="left"))
     layout["annotations"] = notes
-    return assembled(traces, layout, palette, height=round(ROW_PX * (len(names) + 1.35)))
+    return assembled(traces, layout, palette, height=round(_ROW_PX * (len(names) + 1.35)))
 
 
 def _lollipop(

@@ -14,8 +14,8 @@ from analysis.geography import fit_camera
 from analysis.trajectories.cameras import MARGIN_PX, NARROWEST_PX, NEXT_HEIGHT_PX
 from recap import columns as c
 
-PLACES = "places"
-NO_ROWS = f'[{{"at":"{PLACES}","r":0}}]'
+_PLACES = "places"
+NO_ROWS = f'[{{"at":"{_PLACES}","r":0}}]'
 DOT_PX = 3.0
 _LOW = (NARROW[0], NEXT_HEIGHT_PX / 2 - 6)
 """Half the width and height of the narrowest map of the next place."""
@@ -32,7 +32,7 @@ def walk_deck(
     """The deck of one case's marks.
 
     Args:
-        with_places: for the lower map of Next, with a layer of small dots to click, see `place_dots`.
+        with_places: for the lower map of Next, with a layer of small dots to click, see `_place_dots`.
         chosen: a place to mark with a ring, if it has a disc.
         map_style: from `basemap_style`, or the address of an online style.
     """
@@ -41,7 +41,7 @@ def walk_deck(
     layers = [
         *deck_layers.scale(scale_bar(marks.camera, _LOW if with_places else NARROW), palette),
         *(two_hops if len(marks.two_hops) else []),
-        *([place_dots(palette)] if with_places else []),
+        *([_place_dots(palette)] if with_places else []),
         *_walked_layers(marks, palette),
         *_candidate_layers(marks, palette),
         deck_layers.discs("source", marks.source[["at", "r", "tip"]], fill=ink, line=rgb(palette.land), line_px=2.0),
@@ -61,14 +61,14 @@ def places_deck(latitude: np.ndarray, longitude: np.ndarray, *, map_style: str, 
     """The deck of all places to click, before the first stop; on their middle, without the tenth farthest out."""
     ends = [np.quantile(degrees, (0.05, 0.95)) for degrees in (latitude, longitude)]
     camera = fit_camera(*ends, width_px=NARROWEST_PX, height_px=NEXT_HEIGHT_PX, padding_px=MARGIN_PX)
-    layers = [*deck_layers.scale(scale_bar(camera, _LOW), palette), place_dots(palette)]
+    layers = [*deck_layers.scale(scale_bar(camera, _LOW), palette), _place_dots(palette)]
     return deck_layers.deck(layers, camera, map_style)
 
 
-def place_dots(palette: Palette) -> pdk.Layer:
+def _place_dots(palette: Palette) -> pdk.Layer:
     """Small dots; their rows, ``at, r, poi, tip``, replace `NO_ROWS` in the JSON, so they are written once."""
-    empty = pd.DataFrame({"at": [PLACES], "r": [0]})
-    return deck_layers.discs(PLACES, empty, fill=rgb(palette.baseline, 130), line=rgb(palette.land), line_px=0.5)
+    empty = pd.DataFrame({"at": [_PLACES], "r": [0]})
+    return deck_layers.discs(_PLACES, empty, fill=rgb(palette.baseline, 130), line=rgb(palette.land), line_px=0.5)
 
 
 def name_colours(palette: Palette) -> dict[str, str]:

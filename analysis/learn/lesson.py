@@ -42,7 +42,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Question:
+class LessonQuestion:
     """A question with one right answer, computed from the data.
 
     Attributes:
@@ -142,11 +142,11 @@ class Lesson:
 
     outline: Outline
     intro: str
-    guess: Question
+    guess: LessonQuestion
     handles: tuple[Handle, ...]
     scene: Callable[[tuple[int, ...]], Scene]
     idea: str
-    check: Question
+    check: LessonQuestion
     deeper: Deeper
     training: Training | None = None
 
@@ -189,7 +189,7 @@ def share_question(
     labels: tuple[str, ...] = QUARTERS,
     edges: tuple[float, ...] = QUARTER_EDGES,
     picture: Chart | None = None,
-) -> Question:
+) -> LessonQuestion:
     """A question for a share; a share on an edge belongs to the answer above it.
 
     Args:
@@ -206,10 +206,10 @@ def share_question(
         f"Right. {fact}",
         *[f"Fewer than that: {answer}. {fact} {too_high}"] * (len(labels) - right - 1),
     ]
-    return Question(prompt, tuple(Choice(*pair) for pair in zip(labels, replies, strict=True)), right, picture)
+    return LessonQuestion(prompt, tuple(Choice(*pair) for pair in zip(labels, replies, strict=True)), right, picture)
 
 
-def choose(prompt: str, labels: Sequence[str], right: int, fact: str, picture: Chart | None = None) -> Question:
+def choose(prompt: str, labels: Sequence[str], right: int, fact: str, picture: Chart | None = None) -> LessonQuestion:
     """A question whose replies give the verdict and the fact.
 
     >>> choose("?", ("A", "B"), 1, "It is B.").choices[0].reply
@@ -217,7 +217,7 @@ def choose(prompt: str, labels: Sequence[str], right: int, fact: str, picture: C
     """
     wrong = f"Not quite, the answer is “{labels[right]}”"
     replies = (f"{'Right' if at == right else wrong}. {fact}" for at in range(len(labels)))
-    return Question(prompt, tuple(map(Choice, labels, replies)), right, picture)
+    return LessonQuestion(prompt, tuple(map(Choice, labels, replies)), right, picture)
 
 
 def larger(first: float, second: float, close: float) -> int:

@@ -19,7 +19,7 @@ from recap.model.scorer import RecapScorer
 from recap.training.trainer import Trainer
 from recap.training_config import TrainConfig
 
-Part = Literal["graph", "history"]
+LeftOut = Literal["graph", "history"]
 """What a variant leaves out: the graph token, or past visits."""
 
 EPOCHS: Final = 8
@@ -69,7 +69,7 @@ class Worth:
         return self.low > 0
 
 
-def toy_config(*, lacks: Part | None = None, seed: int = 0, epochs: int = EPOCHS) -> TrainConfig:
+def toy_config(*, lacks: LeftOut | None = None, seed: int = 0, epochs: int = EPOCHS) -> TrainConfig:
     """The configuration of a toy model.
 
     All parts act from the first epoch. Only the graph reads the first quarter of the training transitions, so the model

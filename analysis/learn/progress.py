@@ -17,7 +17,7 @@ _LETTERS: Final = ascii_lowercase[:MOST_CHOICES]
 
 
 @dataclass(frozen=True)
-class Progress:
+class CourseProgress:
     """Answers by lesson as indices of choices, None for none: guesses before the reveal, and last checks."""
 
     guesses: tuple[int | None, ...]
@@ -27,8 +27,8 @@ class Progress:
     def parse(cls, text: str, lessons: int) -> Self:
         """Read a link's text; unreadable parts count as not answered.
 
-        >>> Progress.parse("ba-x", 2)
-        Progress(guesses=(1, None), checks=(0, None))
+        >>> CourseProgress.parse("ba-x", 2)
+        CourseProgress(guesses=(1, None), checks=(0, None))
         """
         known = [_LETTERS.find(letter) if letter in _LETTERS else None for letter in text[: 2 * lessons]]
         padded = [*known, *[None] * (2 * lessons - len(known))]

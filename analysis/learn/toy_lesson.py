@@ -8,8 +8,16 @@ import numpy as np
 from analysis.formatting import percent, signed
 from analysis.learn.charts import Bar, Bars, Dots, PlaceMap, Way
 from analysis.learn.lesson import Handle, Report, Scene, Training
-from analysis.learn.live_training import LiveEpoch, Part, Worth, toy_config, train_in_town, worth_of_part
-from analysis.learn.toy_town import MAX_SHARE, PLACES, ToyTown, build_toy_town, kind_of_place, map_position, place_name
+from analysis.learn.live_training import LeftOut, LiveEpoch, Worth, toy_config, train_in_town, worth_of_part
+from analysis.learn.toy_town import (
+    MAX_SHARE,
+    TOWN_PLACES,
+    ToyTown,
+    build_toy_town,
+    kind_of_place,
+    map_position,
+    place_name,
+)
 from analysis.workspace import Workspace
 from recap import columns as c
 
@@ -17,7 +25,7 @@ SHARES: Final = (0.0, 0.1, 0.2, 0.3, 0.4, MAX_SHARE)
 TOWNS: Final = 5
 BY_CHANCE: Final = 0.06
 """How far HR@1 without a part differs between trainings in towns where nothing needs the part."""
-PART_WORDS: Final[dict[Part, str]] = {"graph": "Without the graph token", "history": "Without past visits"}
+PART_WORDS: Final[dict[LeftOut, str]] = {"graph": "Without the graph token", "history": "Without past visits"}
 
 
 @lru_cache(maxsize=16)
@@ -45,7 +53,7 @@ def town_map(
     chosen: int | None = None,
 ) -> PlaceMap:
     """The town with a transition's ends and the chosen middle place; places are the dataset's indices."""
-    kinds = {kind: [poi_of(opened, place) for place in range(PLACES) if kind_of_place(place) == kind] for kind in
+    kinds = {kind: [poi_of(opened, place) for place in range(TOWN_PLACES) if kind_of_place(place) == kind] for kind in
              ("House", "Stop", "Square")}  # fmt: skip
     dots = [Dots(f"{kind}s", tuple(places), "baseline", size) for (kind, places), size in
             zip(kinds.items(), (9, 11, 15), strict=True)]  # fmt: skip
@@ -56,7 +64,7 @@ def town_map(
     ]
     names = dict(enumerate(opened.labels))
     latitude, longitude = opened.latitude.copy(), opened.longitude.copy()
-    for place in range(PLACES):
+    for place in range(TOWN_PLACES):
         poi = poi_of(opened, place)
         latitude[poi], longitude[poi] = map_position(place, seed)
     return PlaceMap(says, latitude, longitude, tuple(dots), ways, names, clickable=chosen is not None)
@@ -106,7 +114,7 @@ def _train_parts(two_hop: float, returns: float, seed: int, report: Report) -> S
     )
 
 
-def _verdict(part: Part, worth: Worth) -> str:
+def _verdict(part: LeftOut, worth: Worth) -> str:
     name = {"graph": "The graph token", "history": "Past visits"}[part]
     one = part == "graph"
     if worth.earns and worth.difference > BY_CHANCE:

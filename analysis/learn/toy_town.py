@@ -27,7 +27,7 @@ from recap.errors import ConfigError
 
 HOUSES: Final = 12
 SQUARES: Final = 6
-PLACES: Final = 2 * HOUSES + SQUARES
+TOWN_PLACES: Final = 2 * HOUSES + SQUARES
 MAX_SHARE: Final = 0.5
 """Of each planted kind: at most half of all transitions."""
 
@@ -87,7 +87,7 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0) -> 
     transitions = [
         transition for person in range(_PEOPLE) for transition in _life(person, two_hop_share, return_share, generator)
     ]
-    raw, kinds = _check_ins(transitions, [_position(place, seed) for place in range(PLACES)])
+    raw, kinds = _check_ins(transitions, [_position(place, seed) for place in range(TOWN_PLACES)])
     dataset = prepare_dataset(
         raw,
         DataConfig(min_poi_checkins=1, min_user_checkins=1, min_trajectory_length=1),
@@ -118,7 +118,7 @@ def _life(person: int, two_hop: float, returns: float, generator: np.random.Gene
         first_weeks: list[Kind] = ["ordinary"] * early
         for index, kind in enumerate([*first_weeks, *_mix(count - early, two_hop, returns, generator)]):
             if split != "test" and index % _SEASON == 0:
-                favourite = int(generator.integers(PLACES))
+                favourite = int(generator.integers(TOWN_PLACES))
             source, target = _ends(kind, split, index < early, favourite, generator)
             transitions.append(_Transition(person, len(transitions), split, kind, source, target))
     return transitions

@@ -14,7 +14,7 @@ from analysis.records.causes import LostHits
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.printable import markdown_text
 
-FLAT: Final = 0.1
+_FLAT: Final = 0.1
 """An interval entirely below this counts as no difference."""
 KINDS_HELP: Final = (
     "Found without X: ranked again without X, the place is found. The other kinds are not causes; the first that "
@@ -32,15 +32,15 @@ RANK_HELP: Final = "Rank of the true place."
 WHY_HELP: Final = "Needs X: without X the case would be lost."
 HOUR_HELP: Final = "Local hour of the current check-in."
 UNREADABLE_FILTER: Final = "The link's filter of cases cannot be read, so all cases are listed."
-LIST_ALT: Final = "Cases with places, counts and ranks; the last column opens a case"
-PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths", "graph_token": "the graph token"}
+CASES_ALT: Final = "Cases with places, counts and ranks; the last column opens a case"
+_PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths", "graph_token": "the graph token"}
 """Ablations whose lost hits are named."""
 
 
 def long_tail_headline(rare: RareAccuracy, rises: pd.DataFrame) -> str:
     """When rare transitions are hard, or else what accuracy depends on, from `accuracy_rises`."""
     if rare.new_behind.lower > 0 and rare.new < rare.known / 2:
-        if rare.known_behind.upper < FLAT:
+        if rare.known_behind.upper < _FLAT:
             return "A rare transition is only hard when the place is new."
         if rare.known_behind.lower > 0:
             return "Rare transitions are harder than frequent ones, above all to new places."
@@ -68,7 +68,7 @@ def _trend(rises: pd.DataFrame) -> str:
 
 
 def _is_flat(rise: Mapping[Hashable, Any]) -> bool:
-    return bool(max(-rise["lower"], rise["upper"]) < FLAT)
+    return bool(max(-rise["lower"], rise["upper"]) < _FLAT)
 
 
 def rare_sentence(model: str, metric: str, rare: RareAccuracy) -> str:
@@ -107,7 +107,7 @@ def no_cell(min_users: int) -> str:
     return f"No cell of the city has test cases of {min_users} users or more."
 
 
-def map_alt(cells: int) -> str:
+def miss_map_alt(cells: int) -> str:
     return f"Map of {cells} cells; the table has the same numbers"
 
 
@@ -171,7 +171,7 @@ def _changed(name: str) -> str:
 
 
 def lost_hits_line(hits: LostHits) -> str:
-    named = [(words, hits.lost[name]) for name, words in PARTS.items() if name in hits.lost][:2]
+    named = [(words, hits.lost[name]) for name, words in _PARTS.items() if name in hits.lost][:2]
     if not hits.found or not named:
         return "What each part is worth"
     (first, lost), *others = named

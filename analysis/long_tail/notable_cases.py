@@ -12,11 +12,11 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.evaluation.cases import is_known_place
 
-KINDS: Final = ("past_visits", "two_hop_paths", "missed")
+_KINDS: Final = ("past_visits", "two_hop_paths", "missed")
 ABLATED: Final = {"past_visits": ("past_visits",), "two_hop_paths": HOPS_ABLATIONS}
 """The ablation behind each kind: the first that the model has. Explain offers the same ones as edits."""
 FOUND_WITHIN: Final = 20
-SHORTLIST: Final = 128
+_SHORTLIST: Final = 128
 """Cases of a kind that are ablated where not all of them were."""
 
 Ablate = Callable[[np.ndarray], pd.DataFrame]
@@ -54,7 +54,7 @@ def find_notable(opened: Workspace, *, may_ablate: bool = True) -> list[NotableC
     def ablate(cases: np.ndarray) -> pd.DataFrame:
         return describe_ablations(opened.predictor, opened.predictor.cases.iloc[cases])
 
-    return notable_cases(opened, *tables, ablate, shortlist=SHORTLIST)
+    return notable_cases(opened, *tables, ablate, shortlist=_SHORTLIST)
 
 
 def notable_cases(
@@ -81,7 +81,7 @@ def notable_cases(
     is_found = is_hit(records, FOUND_WITHIN)
     is_first = is_hit(records, 1)
     unsure = 2 - is_first.astype(int) - (is_first & (listed_share(records) >= CONFIDENT_SHARE))
-    for kind in KINDS:
+    for kind in _KINDS:
         is_new_user = ~records[c.USER].isin([int(opened.case(card.case)[c.USER]) for card in found]).to_numpy()
         order = pd.DataFrame({c.RANK: records[c.RANK], "counter": -counter[c.RANK], c.CASE: records[c.CASE]})
         case, name, rank_without = None, None, None

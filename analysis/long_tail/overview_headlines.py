@@ -83,7 +83,7 @@ def describe_data(users: int, places: int, cases: int, *, invented: bool) -> str
     return " · ".join([*facts, "the city is invented"] if invented else facts)
 
 
-def curves_line(model: str, difference: Difference, metric: str) -> str:
+def fitted_curves_line(model: str, difference: Difference, metric: str) -> str:
     """Whether a model and its feature curves alone differ; the difference is the model minus the curves."""
     if math.isnan(difference.lower):
         return ""

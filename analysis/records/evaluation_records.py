@@ -1,5 +1,6 @@
 """Keys of a model's evaluation records, and the models it is compared with."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,7 @@ from recap.data.cases import Protocol
 from recap.printable import one_line
 from recap.published.config import TIME_GIVEN
 
-SPLIT: Final = "test"
+_SPLIT: Final = "test"
 PROTOCOL: Final[Protocol] = "every_step"
 LISTS: Final = (c.TOP_POIS, c.TOP_SCORES)
 """Columns with a list for every case: three quarters of all bytes, and no figure is made of them."""
@@ -70,13 +71,13 @@ def distinct_labels(models: Sequence[tuple[str, Path | None, str]]) -> list[str]
     >>> distinct_labels([("RECAP (paper)", Path("a/small"), "a1"), ("RECAP (paper)", Path("b/small"), "b2")])
     ['RECAP (a1)', 'RECAP (b2)']
     """
-    labels = [label for label, _, _ in models]
+    labels = Counter(label for label, _, _ in models)
     named = [
-        label if folder is None or labels.count(label) == 1 else _called(label, folder.name)
-        for label, folder, _ in models
+        label if folder is None or labels[label] == 1 else _called(label, folder.name) for label, folder, _ in models
     ]
+    times = Counter(named)
     return [
-        label if named.count(label) == 1 else _called(label, key.removeprefix("imported-")[:6])
+        label if times[label] == 1 else _called(label, key.removeprefix("imported-")[:6])
         for label, (_, _, key) in zip(named, models, strict=True)
     ]
 
@@ -90,7 +91,7 @@ def _called(label: str, more: str) -> str:
 
 def records_key(dataset_hash: str, model_key: str, protocol: Protocol = PROTOCOL) -> TableKey:
     """Key of a model's records: a checkpoint's hash or a baseline's name."""
-    return TableKey(dataset_hash, model_key, SPLIT, protocol)
+    return TableKey(dataset_hash, model_key, _SPLIT, protocol)
 
 
 def models_shown(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:

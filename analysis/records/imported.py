@@ -23,7 +23,7 @@ from recap.storage.user_folder import user_subfolder
 
 FORMAT_VERSION: Final = "1"
 PREFIX: Final = "imported-"
-SHIPPED: Final = "predictions"
+SHIPPED_PREDICTIONS: Final = "predictions"
 """A bundle's folder of such files, with their sums."""
 _KIND: Final = "imported predictions"
 
@@ -80,7 +80,7 @@ def ship_predictions(
 ) -> ImportedPredictions:
     """Put a trained model's records into a bundle, where they are found like imported ones."""
     ranks = records.drop(columns=list(c.part_columns(records.columns).values()))
-    return _keep(ranks, dataset_hash, name, content_hash, bundle / SHIPPED, described=described)
+    return _keep(ranks, dataset_hash, name, content_hash, bundle / SHIPPED_PREDICTIONS, described=described)
 
 
 def _keep(
@@ -119,7 +119,7 @@ def named_predictions(dataset_hash: str, name: str) -> ImportedPredictions | Non
 
 
 def _files(pattern: str) -> list[tuple[Path, bool]]:
-    shipped = [(path, True) for path in sorted(bundles_folder().glob(f"*/{SHIPPED}/{pattern}"))]
+    shipped = [(path, True) for path in sorted(bundles_folder().glob(f"*/{SHIPPED_PREDICTIONS}/{pattern}"))]
     try:
         return shipped + [(path, False) for path in sorted(user_subfolder("predictions").glob(pattern))]
     except (OSError, RecapError):

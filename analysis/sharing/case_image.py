@@ -14,11 +14,11 @@ from analysis.figures.letters import Letters
 from analysis.figures.map_ground import ANCHORS, LINE_WIDTHS, draw_disc, draw_plate, ground_colours, to_png
 from analysis.figures.palette import LIGHT, Palette, mix
 from analysis.sharing.case_map import CaseMap, Mark, case_map
-from analysis.sharing.ground import Ground, Point
+from analysis.sharing.ground import Ground, MapPoint
 from analysis.sharing.share import projection_of
 from analysis.sharing.shared_case import SharedPage
 
-SIZE: Final = (1520, 1080)
+_SIZE: Final = (1520, 1080)
 _TWICE: Final = 2
 """Drawn at twice the size and halved, so that lines are smooth."""
 _LETTERS_PX: Final = 26
@@ -33,19 +33,19 @@ def draw_case_image(page: SharedPage, *, palette: Palette = LIGHT, font: Path | 
     Without a font file that knows the names' letters, accents are left out.
     """
     drawn = case_map(page.cases[0], page.places, projection_of(page))
-    image = Image.new("RGB", SIZE, palette.land)
+    image = Image.new("RGB", _SIZE, palette.land)
     if drawn is not None:
         image = _draw(drawn, page.ground, palette, Letters(font))
     return to_png(image)
 
 
 def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters) -> Image.Image:
-    width, height = _TWICE * SIZE[0], _TWICE * SIZE[1]
+    width, height = _TWICE * _SIZE[0], _TWICE * _SIZE[1]
     left, top, frame_width, frame_height = drawn.frame
     scale = min(width / frame_width, height / frame_height)
     shift = ((width - scale * frame_width) / 2, (height - scale * frame_height) / 2)
 
-    def at(point: Point) -> Point:
+    def at(point: MapPoint) -> MapPoint:
         return (point[0] - left) * scale + shift[0], (point[1] - top) * scale + shift[1]
 
     image = Image.new("RGB", (width, height), palette.land)
@@ -77,10 +77,10 @@ def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters) ->
         corner = width - 12 * _TWICE, height - 8 * _TWICE
         font = letters.font(15 * _TWICE)
         draw.text(corner, letters.fit(ground.credit), fill=palette.quiet, font=font, anchor="rs")
-    return image.resize(SIZE, Image.Resampling.LANCZOS)
+    return image.resize(_SIZE, Image.Resampling.LANCZOS)
 
 
-def _mark(draw: ImageDraw.ImageDraw, at: Point, mark: Mark, palette: Palette) -> None:
+def _mark(draw: ImageDraw.ImageDraw, at: MapPoint, mark: Mark, palette: Palette) -> None:
     radius = _TWICE * _RADIUS[mark.kind]
     if mark.kind == "source":
         _disc(draw, at, radius, palette.ink, palette.land)
@@ -92,13 +92,13 @@ def _mark(draw: ImageDraw.ImageDraw, at: Point, mark: Mark, palette: Palette) ->
         _disc(draw, at, radius, palette.of_role(mark.role or "model").fill, palette.land)
 
 
-def _disc(draw: ImageDraw.ImageDraw, at: Point, radius: float, fill: str, outline: str | None) -> None:
+def _disc(draw: ImageDraw.ImageDraw, at: MapPoint, radius: float, fill: str, outline: str | None) -> None:
     draw_disc(draw, at, radius, fill=fill, outline=outline, width=2 * _TWICE)
 
 
 def _names(
     draw: ImageDraw.ImageDraw,
-    marks: list[tuple[Point, Mark]],
+    marks: list[tuple[MapPoint, Mark]],
     palette: Palette,
     letters: Letters,
     size: tuple[int, int],

@@ -3,7 +3,7 @@
 from typing import Final, Literal
 
 from analysis.explain.types import Role
-from analysis.sharing.ground import Frame, Point, Projection
+from analysis.sharing.ground import Frame, MapPoint, Projection
 from analysis.sharing.shared_case import SharedCase, SharedPlace
 from recap.config import Config
 
@@ -18,13 +18,13 @@ MarkKind = Literal["source", "target", "runner_up", "middle"]
 class Mark(Config):
     kind: MarkKind
     role: Role | None
-    at: Point
+    at: MapPoint
     name: str
     cell: Frame | None
 
 
 class PathLine(Config):
-    through: list[Point]
+    through: list[MapPoint]
     share: float
 
 
@@ -68,7 +68,7 @@ def case_map(case: SharedCase, places: list[SharedPlace], projection: Projection
     return CaseMap(frame=_frame(marks), marks=marks, paths=paths)
 
 
-def _position(place: SharedPlace, projection: Projection) -> tuple[Point, Frame | None] | None:
+def _position(place: SharedPlace, projection: Projection) -> tuple[MapPoint, Frame | None] | None:
     if place.latitude is None or place.longitude is None:
         return None
     (point,) = projection.points([place.latitude], [place.longitude])  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from recap.privacy import KM_PER_DEGREE, Generalisation, users_per_group
 
 NEAR_KM: Final = 0.1
 """Least distance between a cell's point and any place shown as a cell."""
-LEVELS: Final = 8
+_LEVELS: Final = 8
 _LATTICE: Final = 21
 
 
@@ -40,7 +40,7 @@ class Cells:
         cells = cls(latitude, longitude, zeros - 1, zeros.copy(), zeros.copy(), np.ones(size))
         here = hidden[traces.poi]
         user, poi = traces.user[here], traces.poi[here]
-        for level in range(LEVELS):
+        for level in range(_LEVELS):
             side = rule.cell_degrees * 2**level
             row, column = (np.floor(degrees / side).astype(np.int64) for degrees in (latitude, longitude))
             cell = codes_of(row, column)

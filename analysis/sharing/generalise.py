@@ -10,7 +10,7 @@ from typing import Final
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
-from analysis.explain.types import Candidate, PastVisits, PathTerms
+from analysis.explain.types import ExplainedPlace, PastVisits, PathTerms
 from analysis.explain.what_if import RankChange, WhatIf
 from analysis.sharing.masking import Masking, places_by_name
 from analysis.sharing.reidentification import SharedPoint
@@ -18,7 +18,7 @@ from analysis.sharing.shared_case import SharedCase, SharedDot, SharedPath, Shar
 from analysis.sharing.traces import traces_of
 from recap import columns as c
 
-BEST: Final = 5
+LISTED_PLACES: Final = 5
 """Best places that a masked export lists."""
 
 
@@ -29,7 +29,7 @@ def share_case(explanation: CaseExplanation, masking: Masking, number: int, note
     for poi in (e.source, e.target, e.runner_up):  # numbered in the order a reader meets them
         place(poi)
     shown = places_by_name(e)
-    listed = e.candidates if exact else e.candidates[:BEST]
+    listed = e.candidates if exact else e.candidates[:LISTED_PLACES]
     return SharedCase(
         number=number,
         case=e.case if exact else None,
@@ -73,10 +73,10 @@ def shared_points(explanation: CaseExplanation, masking: Masking) -> list[Shared
     return [SharedPoint(int(traces.poi[row]), row), *(SharedPoint(poi) for poi in places)]
 
 
-def _candidate(entry: Candidate, masking: Masking) -> Candidate:
+def _candidate(entry: ExplainedPlace, masking: Masking) -> ExplainedPlace:
     named = {"poi": masking.number(entry.poi), "name": masking.name(entry.poi)}
     kept = entry.model_dump(include={"rank", "probability", "score", "groups", "terms", "gate"})
-    return Candidate(**named, category=masking.places.category[entry.poi], **kept)
+    return ExplainedPlace(**named, category=masking.places.category[entry.poi], **kept)
 
 
 def _path(path: PathTerms, masking: Masking) -> SharedPath:

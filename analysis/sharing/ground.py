@@ -16,14 +16,14 @@ from recap.config import Config
 from recap.privacy import Generalisation
 
 ZOOM: Final = 12.0
-MAX_DOTS: Final = 3000
+_MAX_DOTS: Final = 3000
 FILLS: Final = ("district", "park", "airfield", "water", "quay")
 LINES: Final = ("street", "shore", "ferry", "rail", "road", "bridge")
 SHOWN: Final = ("water", "shore")
 PART_OF_A_CELL: Final = 8
 """The shore keeps to within a cell's side divided by this: 280 m for cells of 2 km."""
 
-Point = tuple[float, float]
+MapPoint = tuple[float, float]
 Frame = tuple[float, float, float, float]
 """Left, top, width, height in map units."""
 
@@ -33,12 +33,12 @@ class GroundLayer(Config):
 
     name: str
     kind: Literal["fill", "line"]
-    parts: list[list[list[Point]]]
+    parts: list[list[list[MapPoint]]]
 
 
 class Ground(Config):
     layers: list[GroundLayer]
-    dots: list[Point]
+    dots: list[MapPoint]
     credit: str = ""
     """Whose data the layers are; empty where none is shown."""
 
@@ -52,7 +52,7 @@ class Projection:
         self._camera = Camera(*middle, ZOOM)
         self.is_empty = not known.any()
 
-    def points(self, latitude: np.ndarray, longitude: np.ndarray) -> list[Point]:
+    def points(self, latitude: np.ndarray, longitude: np.ndarray) -> list[MapPoint]:
         x, y = screen_offsets(self._camera, np.asarray(latitude, float), np.asarray(longitude, float))
         return [(round(float(a), 1), round(float(b), 1)) for a, b in zip(x, y, strict=True)]
 
@@ -86,7 +86,7 @@ def _coarsened(layer: Mapping[str, Any], step: float) -> dict[str, Any]:
     return {"features": [{"type": "Feature", "properties": {}, "geometry": mapping(geometry)} for geometry in kept]}
 
 
-def draw_ground(
+def draw_svg_ground(
     projection: Projection,
     basemap: Mapping[str, Any] | None,
     latitude: np.ndarray,
@@ -103,14 +103,14 @@ def draw_ground(
                 parts = list(_layer_parts(projection, basemap["layers"][name], name, frames))
                 layers.append(GroundLayer(name=name, kind="fill" if name in FILLS else "line", parts=parts))
     dots = [dot for dot in projection.points(latitude, longitude) if any(_is_in(dot, frame) for frame in frames)]
-    every = -(-len(dots) // MAX_DOTS) if dots else 1
+    every = -(-len(dots) // _MAX_DOTS) if dots else 1
     credit = str((basemap or {}).get("attribution", "")) if any(layer.parts for layer in layers) else ""
     return Ground(layers=layers, dots=dots[::every], credit=credit)
 
 
 def _layer_parts(
     projection: Projection, collection: Mapping[str, Any], name: str, frames: list[Frame]
-) -> Iterator[list[list[Point]]]:
+) -> Iterator[list[list[MapPoint]]]:
     wanted = "Polygon" if name in FILLS else "LineString"
     for feature in collection["features"]:
         kind, coordinates = feature["geometry"]["type"], feature["geometry"]["coordinates"]
@@ -123,17 +123,17 @@ def _layer_parts(
                 yield rings
 
 
-def _projected(projection: Projection, line: list[list[float]]) -> list[Point]:
+def _projected(projection: Projection, line: list[list[float]]) -> list[MapPoint]:
     degrees = np.array(line, dtype=np.float64)
     return projection.points(degrees[:, 1], degrees[:, 0])
 
 
-def _is_in(point: Point, frame: Frame) -> bool:
+def _is_in(point: MapPoint, frame: Frame) -> bool:
     left, top, width, height = frame
     return left <= point[0] <= left + width and top <= point[1] <= top + height
 
 
-def _touches(line: list[Point], frame: Frame) -> bool:
+def _touches(line: list[MapPoint], frame: Frame) -> bool:
     x, y = [p[0] for p in line], [p[1] for p in line]
     left, top, width, height = frame
     return min(x) <= left + width and max(x) >= left and min(y) <= top + height and max(y) >= top

@@ -17,7 +17,7 @@ from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.traces import Traces
 
 DRAWS: Final = 5
-MOST_POINTS: Final = 8
+_MOST_POINTS: Final = 8
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 
 from analysis.explain.explanation import CaseExplanation
 from analysis.sharing.case_map import case_map
-from analysis.sharing.generalise import BEST, share_case, shared_points
-from analysis.sharing.ground import Ground, Projection, draw_ground, shareable_layers
+from analysis.sharing.generalise import LISTED_PLACES, share_case, shared_points
+from analysis.sharing.ground import Ground, Projection, draw_svg_ground, shareable_layers
 from analysis.sharing.masking import Masking
 from analysis.sharing.places import MaskedPlaces, masked_places
 from analysis.sharing.reidentification import Crowd
@@ -117,7 +117,7 @@ def _ground(
     shown = masking.places
     dots = ~shown.is_cell
     frames = [drawn.frame for drawn in maps if drawn is not None]
-    return draw_ground(projection, basemap, shown.latitude[dots], shown.longitude[dots], frames)
+    return draw_svg_ground(projection, basemap, shown.latitude[dots], shown.longitude[dots], frames)
 
 
 def _choose_masking(
@@ -176,7 +176,7 @@ def _changes(
         ("Times", f"{when}, no date; spans in whole days and weeks"),
         ("History", "visits to the two places compared; no other check-in"),
         ("Other people", "counted; no name or time"),
-        ("Other places", f"the {BEST} best by rank and score, without contributions"),
+        ("Other places", f"the {LISTED_PLACES} best by rank and score, without contributions"),
         ("Left out", "case number, dataset and checkpoint hash, link"),
         ("Exact", "scores, ranks, contributions and counts"),
     ]

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import Field
 
-from analysis.explain.types import Candidate, Role, Sentence, Without
+from analysis.explain.types import ExplainedPlace, Role, Sentence, Without
 from analysis.explain.what_if import WhatIf
 from analysis.sharing.ground import Ground
 from recap.config import Config
@@ -81,8 +81,8 @@ class SharedCase(Config):
     num_places: int
     inactive: list[str]
     edits: str
-    a: Candidate = Field(description="The target; its number is that of the page.")
-    b: Candidate = Field(description="The runner-up.")
+    a: ExplainedPlace = Field(description="The target; its number is that of the page.")
+    b: ExplainedPlace = Field(description="The runner-up.")
     without: list[Without]
     flip: str | None = Field(description="The smallest edit that turns the two round, in words.")
     tried: int | None

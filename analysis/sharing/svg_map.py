@@ -7,7 +7,7 @@ import numpy as np
 
 from analysis.figures.labels import place_labels
 from analysis.sharing.case_map import CaseMap
-from analysis.sharing.ground import Frame, Ground, Point
+from analysis.sharing.ground import Frame, Ground, MapPoint
 from recap.config import Config
 from recap.printable import shortened
 
@@ -86,7 +86,7 @@ def svg_map(drawn: CaseMap) -> SvgMap:
     )
 
 
-def _names(drawn: CaseMap, unit: float, middle: Point) -> list[Name]:
+def _names(drawn: CaseMap, unit: float, middle: MapPoint) -> list[Name]:
     """Names of the source and the two places that cover no mark, see `analysis.figures.labels`."""
     marks = [mark for mark in drawn.marks if mark.kind != "middle"][::-1]  # the place explained comes first
     x, y = (np.array([(mark.at[i] - middle[i]) / unit for mark in marks]) for i in (0, 1))
@@ -117,7 +117,7 @@ def _names(drawn: CaseMap, unit: float, middle: Point) -> list[Name]:
     return names
 
 
-def _line(points: list[Point], *, close: bool) -> str:
+def _line(points: list[MapPoint], *, close: bool) -> str:
     """A path with relative steps, to keep a city's file small."""
     steps = [
         f"{round(to[0] - start[0], 1):g} {round(to[1] - start[1], 1):g}"

@@ -19,7 +19,7 @@ from recap.storage.frames import mark_formulas
 
 PRIVACY: Final = "privacy"
 """The column that says what kind of table this is; tables without people or places have none."""
-EXACT: Final = "exact: as recorded"
+AS_RECORDED: Final = "exact: as recorded"
 _PLACES: Final = (c.POI, c.SOURCE, c.TARGET, "middle", "first", "runner_up", "truth_poi")
 _PEOPLE: Final = (c.USER, c.USER_ID, "user_name")
 _DROPPED: Final = (
@@ -46,7 +46,7 @@ def share_table(table: pd.DataFrame, opened: Workspace, *, exact: bool = False) 
     if not is_personal(table):
         return table.copy()
     if exact:
-        return table.assign(**{PRIVACY: EXACT})
+        return table.assign(**{PRIVACY: AS_RECORDED})
     if _LOCAL_TIME in table:
         table = table.assign(**{_LOCAL_TIME: pd.to_datetime(table[_LOCAL_TIME])})
     rule = Generalisation()

@@ -23,7 +23,7 @@ SECOND: Final = "second"
 EXPECTED: Final = "expected"
 EXPECTED_COUNTED: Final = "expected_counted"
 COUNTED: Final = "counted"
-PEOPLE: Final = "people"
+KNOWN_BY: Final = "people"
 LIKELY_PLACES: Final = 20
 """Places whose expected and counted visits one sentence compares."""
 
@@ -123,4 +123,4 @@ def _named(opened: Workspace, model: CaseRanker, chosen: Chosen, visits: pd.Data
     known_T = np.arange(len(user_T)) <= until_U[user_T]
     pairs = np.unique(user_T[known_T] * model.dataset.num_pois + poi_T[known_T])
     people_P = np.bincount(pairs % model.dataset.num_pois, minlength=model.dataset.num_pois)
-    return visits.assign(**{c.POI: poi_P, "name": [opened.labels[poi] for poi in poi_P], PEOPLE: people_P[poi_P]})
+    return visits.assign(**{c.POI: poi_P, "name": [opened.labels[poi] for poi in poi_P], KNOWN_BY: people_P[poi_P]})

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from analysis.records.ablations import HOPS_ABLATIONS, contributions_by_group, feature_groups
-from analysis.trajectories.two_hop import paths_read
+from analysis.trajectories.two_hop import two_hops_read
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.evaluation.ranks import rank_targets, top_pois
@@ -235,6 +235,6 @@ def _paths(opened: Workspace, case: pd.Series, reads: Collection[str], pois: lis
     hops = next((name for name in HOPS_ABLATIONS if name in reads), None)
     if hops is None or not limit:
         return pd.DataFrame(columns=_PATHS)
-    found = paths_read(opened, case, pois, hops)
+    found = two_hops_read(opened, case, pois, hops)
     listed = [paths.head(limit).assign(**{c.POI: poi}) for poi, paths in zip(pois, found, strict=True)]
     return pd.concat(listed, ignore_index=True)[_PATHS]

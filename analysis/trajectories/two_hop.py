@@ -9,7 +9,7 @@ from analysis.workspace import Workspace
 from recap import columns as c
 
 
-def paths_read(opened: Workspace, case: pd.Series, pois: Sequence[int], hops: str) -> list[pd.DataFrame]:
+def two_hops_read(opened: Workspace, case: pd.Series, pois: Sequence[int], hops: str) -> list[pd.DataFrame]:
     """The two-hop paths from a case's source to each place, strongest first.
 
     Args:

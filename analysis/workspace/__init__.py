@@ -1,5 +1,5 @@
 """An opened dataset with a model; each part is read or computed when it is first needed."""
 
-from analysis.workspace.workspace import Progress, Workspace
+from analysis.workspace.workspace import ReportProgress, Workspace
 
-__all__ = ["Progress", "Workspace"]
+__all__ = ["ReportProgress", "Workspace"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recap.features.others import OtherUsers
     from recap.history import CheckinTensors
 
-Part = TypeVar("Part")
+_Part = TypeVar("_Part")
 _LONGEST_ID: Final = 24
 
 
@@ -51,13 +51,13 @@ class OpenedDataset:
     _made: dict[str, Any] = field(default_factory=dict, init=False)
     _making: dict[str, threading.Lock] = field(default_factory=dict, init=False)
 
-    def _once(self, kind: str, make: Callable[[], Part]) -> Part:
+    def _once(self, kind: str, make: Callable[[], _Part]) -> _Part:
         """A part computed by the first caller; others wait only for that part."""
         if kind not in self._made:
             with self._making.setdefault(kind, threading.Lock()):
                 if kind not in self._made:
                     self._made[kind] = make()
-        part: Part = self._made[kind]
+        part: _Part = self._made[kind]
         return part
 
     @property

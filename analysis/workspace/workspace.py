@@ -22,7 +22,7 @@ from recap.errors import ConfigError
 from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
 
-Progress = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 """Called with (cases done, cases in all) while something is made."""
 _CASES_PER_REPORT: Final = 1024
 
@@ -72,7 +72,7 @@ class Workspace(OpenedModel):
             raise ConfigError(f"{model!r} is neither a checkpoint folder nor one of {there}")
         return named or Path(model)
 
-    def score(self, progress: Progress | None = None) -> pd.DataFrame:
+    def score(self, progress: ReportProgress | None = None) -> pd.DataFrame:
         """Compute the records of all test cases; raises ScoreError if the model returns NaN."""
         from recap.evaluation.scoring import score_cases
 
@@ -91,7 +91,7 @@ class Workspace(OpenedModel):
             return True
         return records_key(self.dataset.hash, self.key).is_kept(self.bundle)
 
-    def records(self, progress: Progress | None = None) -> pd.DataFrame:
+    def records(self, progress: ReportProgress | None = None) -> pd.DataFrame:
         """The evaluation records of all test cases, read from the bundle or the user's cache, or scored once and kept.
 
         Lists of best places are left out if a file has them (`records_with_lists`).
@@ -129,7 +129,7 @@ class Workspace(OpenedModel):
         records = self.records()
         return records if set(LISTS) <= set(records) else self._read_records(())
 
-    def _read_records(self, without: tuple[str, ...], progress: Progress | None = None) -> pd.DataFrame:
+    def _read_records(self, without: tuple[str, ...], progress: ReportProgress | None = None) -> pd.DataFrame:
         if isinstance(self.model, ImportedPredictions):
             return self.model.read(len(self.cases))
         return kept_table(
@@ -150,7 +150,7 @@ class Workspace(OpenedModel):
     def _ablations_key(self) -> TableKey:
         return ablations_key(self.dataset.hash, self.key)
 
-    def ablations(self, progress: Progress | None = None) -> pd.DataFrame:
+    def ablations(self, progress: ReportProgress | None = None) -> pd.DataFrame:
         """Ranks of every test case without each group of terms, see `describe_ablations`, computed once and kept.
 
         Interrupted, the next call continues; refuses as `predictor` does.

@@ -19,32 +19,33 @@ import pyarrow as pa
 import streamlit as st
 
 from analysis.cases.case_filter import CaseFilter, hide_truth
-from analysis.cases.case_table import CAUSES, NAMED, REASON, REFERENCE
+from analysis.cases.case_table import CAUSE_NAMES, REASON, REFERENCE_RANK, USER_NAME
 from analysis.figures.palette import Theme, palette_of
 from analysis.formatting import rank_column
 from analysis.long_tail.misses import MISS_LABELS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
 from app.cached.workspace import HashFuncs
+from app.library_internals import take_over
 from recap import columns as c
 
 Thing = TypeVar("Thing")
-Made = TypeVar("Made")
+_Made = TypeVar("_Made")
 
 
-class PerObject(Generic[Thing, Made]):
+class PerObject(Generic[Thing, _Made]):
     """Compute ``make(thing)`` once per object, and forget it with the object.
 
     All visitors share the same tables and explanations. Looking up an object is faster than comparing or serialising
     its content.
     """
 
-    def __init__(self, make: Callable[[Thing], Made]) -> None:
+    def __init__(self, make: Callable[[Thing], _Made]) -> None:
         self._make = make
-        self._made: dict[int, tuple[weakref.ref[Thing], Made]] = {}
+        self._made: dict[int, tuple[weakref.ref[Thing], _Made]] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, thing: Thing) -> Made:
+    def __call__(self, thing: Thing) -> _Made:
         number = id(thing)
         known = self._made.get(number)
         if known is not None and known[0]() is thing:
@@ -68,7 +69,7 @@ class DrawnFigure(go.Figure):
     """
 
     def __init__(self, figure: go.Figure) -> None:
-        self.__dict__.update(figure.__dict__)
+        take_over(self, figure)
         self._sent: dict[str, Any] = figure.to_dict()
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,7 +134,7 @@ BY_OBJECT: Final[HashFuncs] = {pd.DataFrame: PerObject(lambda table: next(_numbe
 known_before: Final = PerObject(hide_truth)
 
 
-OPEN: Final = "open"
+OPEN_COLUMN: Final = "open"
 """Column of the buttons that open cases."""
 
 
@@ -156,7 +157,7 @@ def list_cases(table: pd.DataFrame, chosen: str, columns: tuple[str, ...], opens
     """
     shown = table[CaseFilter.from_text(chosen).mask(table)]
     rows = _readable(shown, columns)
-    rows[OPEN] = pd.Categorical([opens] * len(rows))
+    rows[OPEN_COLUMN] = pd.Categorical([opens] * len(rows))
     return ListedCases(shown[c.CASE].to_numpy(), as_sent(rows))
 
 
@@ -164,15 +165,15 @@ def _readable(shown: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """The table in words, as categories, which take a tenth of the text to send."""
     readable = shown[[name for name in columns if name in shown]].copy()
     if c.USER in readable:
-        readable[c.USER] = shown[NAMED]
-    for name in {c.RANK, REFERENCE} & set(readable):
+        readable[c.USER] = shown[USER_NAME]
+    for name in {c.RANK, REFERENCE_RANK} & set(readable):
         readable[name] = rank_column(shown[name])
     in_words = [name for name in readable if not pd.api.types.is_numeric_dtype(readable[name])]
     return readable.astype(dict.fromkeys(in_words, "category"))
 
 
 def _options(table: pd.DataFrame) -> dict[str, list[str]]:
-    reasons, causes = set(table[REASON]), {cause for found in table[CAUSES] for cause in found}
+    reasons, causes = set(table[REASON]), {cause for found in table[CAUSE_NAMES] for cause in found}
     return {
         "categories": sorted(set(table[c.CATEGORY])),
         "reasons": [name for name in MISS_LABELS if name in reasons],

@@ -20,7 +20,7 @@ def _model_of(source: Source, number: int) -> Source:
         return source
     folder = source.bundle / _FOLDERS[reads]
     others = find_sources(AppSettings.from_environment())
-    return next((other for other in others if other.checkpoint_folder == folder and not other.new), source)
+    return next((other for other in others if other.checkpoint_folder == folder and not other.is_elsewhere), source)
 
 
 def lesson(source: Source, number: int) -> Lesson:

@@ -23,7 +23,7 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import basemap_style, frequent_ways, has_streets
 from analysis.figures.landmarks import landmarks, with_landmarks
 from analysis.figures.letters import Letters
-from analysis.figures.map_ground import Ground
+from analysis.figures.map_ground import MapGround
 from analysis.figures.map_image import draw_explain_image, draw_walk_image
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.table_rows import rows
@@ -42,6 +42,7 @@ from analysis.workspace import Workspace
 from app import state
 from app.cached.figures import BY_CONTENT
 from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, model_key, open_workspace, read_lists
+from app.library_internals import tooltip_of
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
@@ -71,7 +72,7 @@ class DrawnDeck(pdk.Deck):
 
     def __init__(self, deck: pdk.Deck, dots: str) -> None:
         """Args: ``dots``, see `place_dots`."""
-        super().__init__(tooltip=deck._tooltip, map_provider=None)
+        super().__init__(tooltip=tooltip_of(deck), map_provider=None)
         drawn = json.dumps(json.loads(deck.to_json()), separators=(",", ":"))  # without pydeck's indents
         self._json = drawn.replace(NO_ROWS, dots)
 
@@ -196,13 +197,13 @@ def walk_image(
         opened = masked_places(opened, Generalisation()).opened(opened)
         trajectory, prediction = share_step(trajectory, prediction)
         layers = with_density(shared_basemap(source), opened.latitude, opened.longitude)
-        ground = Ground(opened, layers, Letters(picture_font()))
+        ground = MapGround(opened, layers, Letters(picture_font()))
     marks = fitted_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
     return draw_walk_image(marks, ground, palette=palette_of(theme))
 
 
-def flat_ground(source: Source) -> Ground:
-    return Ground(open_workspace(source), read_basemap(source), Letters(picture_font()))
+def flat_ground(source: Source) -> MapGround:
+    return MapGround(open_workspace(source), read_basemap(source), Letters(picture_font()))
 
 
 def shared_basemap(source: Source) -> Basemap | None:

@@ -74,4 +74,4 @@ def source_of(run: RunFolder) -> Source | None:
     except (OSError, RecapError):
         return None
     sources = find_sources(AppSettings.from_environment())
-    return next((source for source in sources if source.checkpoint_folder == folder and not source.new), None)
+    return next((source for source in sources if source.checkpoint_folder == folder and not source.is_elsewhere), None)

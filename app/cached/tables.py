@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 import streamlit as st
 
-from analysis.cases.case_table import NAMED, case_table, listed_table
+from analysis.cases.case_table import USER_NAME, case_table, listed_table
 from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables, find_all
 from analysis.long_tail import accuracy_tables, overview_headlines
 from analysis.long_tail.ablations import shipped_ablations
@@ -42,9 +42,9 @@ from app.sources import Source
 from recap import columns as c
 from recap.baselines import BASELINES, FEATURE_CURVES
 
-Made = TypeVar("Made")
+_Made = TypeVar("_Made")
 FIRST_CARDS: Final = 12
-COUNTERS: Final = ("visit_count", "markov")
+_COUNTERS: Final = ("visit_count", "markov")
 """Recipes compare with these; cases flip against the first."""
 
 
@@ -67,8 +67,8 @@ def rankers(source: Source, metric: str) -> dict[str, Ranker]:
 
 @st.cache_resource(max_entries=1024, show_spinner=False, hash_funcs=BY_RANKER | BY_FUNCTION)
 def of_records(
-    make: Callable[..., Made], ranker: Ranker, *shown: Any, reference: Ranker | None = None, **options: Any
-) -> Made:
+    make: Callable[..., _Made], ranker: Ranker, *shown: Any, reference: Ranker | None = None, **options: Any
+) -> _Made:
     """``make(records, *shown, **options)``, with ``reference=`` the records of a second model if there is one."""
     more = {} if reference is None else {"reference": reference.records}
     return make(ranker.records, *shown, **options, **more)
@@ -78,7 +78,7 @@ def of_records(
 def by_user(ranker: Ranker) -> pd.DataFrame:
     opened = open_workspace(ranker.source)
     table = accuracy_tables.accuracy_by_user(ranker.records, opened.dataset.num_users)
-    table.insert(1, NAMED, table[c.USER].map(opened.user_name))
+    table.insert(1, USER_NAME, table[c.USER].map(opened.user_name))
     return table
 
 
@@ -181,7 +181,7 @@ def curves_lines(source: Source, metric: str) -> tuple[str, str]:
     if not source.has_parts or FEATURE_CURVES not in model_keys(source):
         return "", ""
     label, both = model_label(source), (read_records(source), read_records(source, FEATURE_CURVES))
-    line = overview_headlines.curves_line(label, accuracy_tables.paired_difference(*both, metric), metric)
+    line = overview_headlines.fitted_curves_line(label, accuracy_tables.paired_difference(*both, metric), metric)
     return overview_headlines.curves_headline(label, *both), line
 
 
@@ -211,7 +211,7 @@ def cells_of_misses(ranker: Ranker, k: int) -> pd.DataFrame:
     return miss_cells(open_workspace(ranker.source), ranker.records, k)
 
 
-def listed_cases(ranker: Ranker, reference: Ranker, k: int, selection: str) -> pd.DataFrame:
+def listed_table_of(ranker: Ranker, reference: Ranker, k: int, selection: str) -> pd.DataFrame:
     """Cases of a bar or cell with the ranks of two models.
 
     Args:
@@ -244,7 +244,7 @@ def other_models(source: Source) -> dict[str, Ranker]:
     The user's own trainings are left out, so they do not change a recipe's result.
     """
     mine, alone = model_key(source), source.without_checkpoint
-    found = [Ranker(name, MODEL_LABELS[name], alone, name) for name in COUNTERS if name != mine]
+    found = [Ranker(name, MODEL_LABELS[name], alone, name) for name in _COUNTERS if name != mine]
     opened = checkpoints_of(source)
     shipped = [item for item in opened if item.checkpoint_folder and item.checkpoint_folder.parent == item.bundle]
     for ranker in rankers_by_token(checkpoint_rankers(shipped)).values():

@@ -18,7 +18,7 @@ from analysis.records.ablations import describe_ablations
 from analysis.records.evaluation_records import MODEL_LABELS, distinct_labels, models_shown, records_key
 from analysis.records.first_case import first_case as best_first_case
 from analysis.records.imported import ImportedPredictions, find_predictions
-from analysis.workspace import Progress, Workspace
+from analysis.workspace import ReportProgress, Workspace
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.baselines import BASELINES
@@ -265,7 +265,7 @@ def freeze() -> None:
 
 
 @contextmanager
-def waiting(message: str) -> Iterator[Progress]:
+def waiting(message: str) -> Iterator[ReportProgress]:
     """A progress bar for the visitor who waits for a computation.
 
     Do not use it inside a cached function. Streamlit would repeat its elements, empty, at every later call, and the

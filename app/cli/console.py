@@ -76,7 +76,7 @@ def table_of(title: str, *headings: str, left: Collection[str] = (), **style: An
     return table
 
 
-def open_table(title: str, *headings: str, left: Collection[str] = ()) -> Table:
+def rich_table(title: str, *headings: str, left: Collection[str] = ()) -> Table:
     """`table_of` without a frame."""
     return table_of(title, *headings, left=left, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
 
@@ -93,7 +93,7 @@ def pairs_table(title: str, rows: dict[str, Any], names: Mapping[str, str] | Non
 
 
 @contextmanager
-def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
+def steps_progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on stderr; the caller reports (done, total)."""
     columns = (TextColumn(what), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}"))
     live = Progress(

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import signed, signed_points
-from app.cli.console import console, open_table, progress_line, say_what_is_new
+from app.cli.console import console, rich_table, say_what_is_new, steps_progress
 from app.cli.options import CheckpointArgument, DataOption, answers
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def curves(checkpoint: CheckpointArgument, data: DataOption) -> Iterator[Any]:
         console.print(f"Learned in {learned.learned_on}.", markup=False)
     console.print(_curve_table(learned.curves))
     if numbers:
-        console.print(f"Learned: {model_words.learned_numbers(numbers)}.")
-    table = open_table(
+        console.print(f"Learned: {model_words.number_words(numbers)}.")
+    table = rich_table(
         "Lost without each part, ranked again", "among", "without", "HR@20", "95 %", "MRR", "95 %", left=_LEFT
     )
     for row in worth.to_dict(orient="records"):
@@ -48,7 +48,7 @@ def _worth(opened: "Workspace") -> "pd.DataFrame":
     from analysis.records.causes import worth_by_kind
     from recap import columns as c
 
-    with progress_line("Running the ablations") as report:
+    with steps_progress("Running the ablations") as report:
         table = opened.ablations(report)
     return worth_by_kind(table, opened.cases[c.USER].to_numpy())
 
@@ -56,7 +56,7 @@ def _worth(opened: "Workspace") -> "pd.DataFrame":
 def _curve_table(curves: "list[Curve]") -> Table:
     from analysis.explain.model_words import curve_label, shown_amount, shown_unit
 
-    table = open_table("Learned curves", "group", "feature", "unit", "from", "to", "lowest", "highest", left=_LEFT)
+    table = rich_table("Learned curves", "group", "feature", "unit", "from", "to", "lowest", "highest", left=_LEFT)
     groups: dict[str, list[Curve]] = {}
     for curve in curves:
         groups.setdefault(curve.group, []).append(curve)

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from app.cli.console import SetOption, console, pairs_table, print_next, progress_console, table_of
 from app.cli.options import DataOption, DatasetArgument, answers, takes
-from app.cli.reading import Reading, SkipOption, read_options
+from app.cli.reading import ReadingOptions, SkipOption, read_options
 from app.headings import HOP_COLUMNS, STATISTICS
 
 
@@ -20,7 +20,7 @@ from app.headings import HOP_COLUMNS, STATISTICS
 def prepare(
     path: Annotated[Path, Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
     out: Annotated[Path, Option("--out", help="Folder of the new dataset.")],
-    reading: Reading,
+    reading: ReadingOptions,
     preset: Annotated[
         str | None,
         Option(help="Data protocol: default, every_place (your own table's) or nyc_paper.", show_default="default"),
@@ -128,7 +128,7 @@ def prepare(
 @answers
 @takes(reading=read_options)
 def inspect(
-    path: Annotated[Path, Argument(help="The raw check-in file or folder.")], reading: Reading
+    path: Annotated[Path, Argument(help="The raw check-in file or folder.")], reading: ReadingOptions
 ) -> Iterator[Any]:
     """Preview a raw file: its format, first rows and problems; nothing is written."""
     from app.cli.inspection_text import next_commands, print_inspection, print_understanding

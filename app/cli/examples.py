@@ -2,7 +2,7 @@
 
 from typing import Final
 
-EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
+COMMAND_EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "inspect": ("recap inspect checkins.csv",),
     "prepare": (
         "recap prepare checkins.csv --out data/mine",
@@ -46,4 +46,4 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
 
 def epilog(command: str) -> str | None:
     """What `--help` shows at the end; each example is a paragraph, since lines of one are joined."""
-    return "\n\n".join(("Examples:", *EXAMPLES[command])) if command in EXAMPLES else None
+    return "\n\n".join(("Examples:", *COMMAND_EXAMPLES[command])) if command in COMMAND_EXAMPLES else None

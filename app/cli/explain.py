@@ -8,7 +8,7 @@ from rich.table import Table
 from typer import Option
 
 from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points, user_name
-from app.cli.console import console, open_table, progress_console, progress_line, say_what_is_new
+from app.cli.console import console, progress_console, rich_table, say_what_is_new, steps_progress
 from app.cli.options import CheckpointArgument, DataOption, SplitOption, answers, parse_split, takes
 from app.cli.sharing import Sharing, sharing_options
 from recap.errors import CaseError, ConfigError
@@ -167,7 +167,7 @@ def _train_seeds(predictor: "Predictor", seeds: int) -> None:
     from recap.device import choose_device
 
     train_replicates(predictor.checkpoint, predictor.dataset, seeds, choose_device("auto"), progress_console.print)
-    with progress_line("Ranking with other seeds") as report:
+    with steps_progress("Ranking with other seeds") as report:
         measure_replicates(predictor.checkpoint, predictor.dataset, report)
 
 
@@ -267,6 +267,6 @@ def _paths(explanation: "CaseExplanation") -> Table:
 
 
 def _table(title: str, *names: str) -> Table:
-    table = open_table(title, *map(escape, names), left=(names[0], "place"))
+    table = rich_table(title, *map(escape, names), left=(names[0], "place"))
     table.columns[0].no_wrap = True
     return table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from typer import Option
 
 from analysis.formatting import rank_number
-from app.cli.console import console, progress_console, progress_line, say_what_is_new
+from app.cli.console import console, progress_console, say_what_is_new, steps_progress
 from app.cli.frames import frame_table, plain_rows
 from app.cli.options import BaselineOption, DataOption, MaybeCheckpoint, MetricOption, answers, takes
 from app.headings import HEADINGS, HOP_HEADINGS, LIFT_HEADINGS, MISS_HEADINGS, TITLES, WORTH_HEADINGS, accuracy_headings
@@ -77,7 +77,7 @@ def overview(opened: "Workspace", metric: MetricOption = "hr20") -> Iterator[Any
     if opened.has_parts and FEATURE_CURVES in names:
         both = opened.records(), opened.with_model(FEATURE_CURVES).records()
         curves["headline"] = words.curves_headline(opened.label, *both)
-        curves["line"] = words.curves_line(opened.label, paired_difference(*both, metric), metric)
+        curves["line"] = words.fitted_curves_line(opened.label, paired_difference(*both, metric), metric)
     cards = find_notable(opened)
     payload = {
         "metric": metric,
@@ -177,5 +177,5 @@ def open_other(opened: "Workspace", name: str) -> "Workspace":
 
 
 def run_ablations(model: "Workspace") -> "pd.DataFrame":
-    with progress_line("Running the ablations") as report:
+    with steps_progress("Running the ablations") as report:
         return model.ablations(report)

@@ -31,7 +31,7 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries it
 _APP_PACKAGES: Final = {"streamlit", "plotly", "pydeck", "PIL", "shapely"}
 """Packages of the extra `recap-mobility[app]`."""
 
-PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
+_PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
     "Data": {
         "inspect": inspect,
         "prepare": prepare,
@@ -55,7 +55,7 @@ PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
 }
 """Commands and groups by panel, as `recap --help` shows them."""
 
-for _panel, _commands in PANELS.items():
+for _panel, _commands in _PANELS.items():
     for _name, _command in _commands.items():
         if isinstance(_command, typer.Typer):
             for _entry in _command.registered_commands:

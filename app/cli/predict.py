@@ -9,10 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import chance, next_sentence, points, signed_points
-from app.cli.console import JsonFlag, console, open_table, print_json, progress_console, progress_line, say_what_is_new
+from app.cli.console import JsonFlag, console, print_json, progress_console, rich_table, say_what_is_new, steps_progress
 from app.cli.frames import frame_table
 from app.cli.options import DataOption, ModelArgument, takes
-from app.cli.reading import Reading, SkipOption, read_options
+from app.cli.reading import ReadingOptions, SkipOption, read_options
 from recap.printable import count_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def predict(
         typer.Option("--out", metavar="FILE", help="Write all rows to a .csv, .xlsx, .parquet or .jsonl file."),
     ] = None,
     *,
-    reading: Reading,
+    reading: ReadingOptions,
     skip_bad_rows: SkipOption = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -115,7 +115,7 @@ def predict(
         shown = chosen if out is not None or as_json else chosen.part(slice(_LINES))
         frames = map(_in_words, run(opened, shown, top=top, new_places=new_places, why=why))
     if out is not None:
-        with progress_line("Predicting") as report:
+        with steps_progress("Predicting") as report:
             rows = write_frames(frames if by_place else _reported(frames, len(chosen), report), out)
         facts |= {"out": str(out), "rows": rows, "seconds": time.perf_counter() - started}
     elif as_json:
@@ -211,7 +211,7 @@ def _places_table(best: "list[dict[Hashable, Any]]") -> Table:
     title = f"After {best[0]['as_of_local']:%a %d %b %Y, %H:%M}"
     facts = [] if groups else ["category", "km", "visits"]
     headings = ["rank", "place", *facts, "score", *["probability"] * has_probability]
-    table = open_table(title, *headings, left=("place", "category"))
+    table = rich_table(title, *headings, left=("place", "category"))
     if groups:
         table.add_column("what adds up to the score")
     for row in best:

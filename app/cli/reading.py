@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 SkipOption = Annotated[bool, Option("--skip-bad-rows", help="Skip and report bad rows instead of refusing the file.")]
 
 
-class Reading(NamedTuple):
+class ReadingOptions(NamedTuple):
     """A format or ``auto``, and how its files are read."""
 
     source_format: str
@@ -59,7 +59,7 @@ def read_options(
             "--format", help="foursquare, getnext, gowalla, libcity, recbole, csv, json or parquet; auto recognises it."
         ),
     ] = "auto",
-) -> Reading:
+) -> ReadingOptions:
     """Check the values of reading options; raises ConfigError for an invalid one."""
     from recap.data.parsing.options import ReadOptions, parse_bbox, parse_mapping, parse_text_options
 
@@ -71,4 +71,4 @@ def read_options(
         "bbox": parse_bbox(bbox) if bbox else None,
         **parse_text_options(text or []),
     }
-    return Reading(source_format, ReadOptions.parse(values))
+    return ReadingOptions(source_format, ReadOptions.parse(values))

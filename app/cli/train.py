@@ -120,7 +120,7 @@ def _progress() -> Progress:
     )
 
 
-class StopRequest:
+class _StopRequest:
     """Whether SIGINT or SIGTERM came; a training that asks after each step finishes its step and saves. Nothing is lost
     where nobody asks, as while a model is measured: there the command ends at once, and so it does at a second signal.
     """
@@ -142,9 +142,9 @@ class StopRequest:
 
 
 @contextmanager
-def stop_on_signals() -> Iterator[StopRequest]:
-    """Turn SIGINT and SIGTERM into a `StopRequest`."""
-    stop = StopRequest()
+def stop_on_signals() -> Iterator[_StopRequest]:
+    """Turn SIGINT and SIGTERM into a `_StopRequest`."""
+    stop = _StopRequest()
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
     before = {number: signal.signal(number, stop.receive) for number in numbers}
     try:

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from recap.checkpoint import Checkpoint
 
 
-def model_card(source: Source) -> None:
+def show_model_card(source: Source) -> None:
     if source.checkpoint_folder is not None and st.button("Model card", icon=":material/description:", type="tertiary"):
         _card(source)
 
 
 @st.dialog("Model card", width="medium")
 def _card(source: Source) -> None:
-    from recap.checkpoint import CARD, Checkpoint  # here, so that the button alone does not load torch
+    from recap.checkpoint import MODEL_CARD, Checkpoint  # here, so that the button alone does not load torch
 
     assert source.checkpoint_folder is not None
     checkpoint = Checkpoint.load(source.checkpoint_folder)
@@ -37,12 +37,12 @@ def _card(source: Source) -> None:
     }
     st.table(facts, border="horizontal")
     quiet(words.ROUTINES)
-    path = source.checkpoint_folder / CARD
+    path = source.checkpoint_folder / MODEL_CARD
     if path.is_file():
         st.download_button(
             "Full card (Markdown)",
             path.read_bytes(),
-            CARD,
+            MODEL_CARD,
             "text/markdown",
             on_click="ignore",
             icon=":material/download:",

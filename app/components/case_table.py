@@ -15,7 +15,7 @@ from analysis.glossary import TERMS
 from analysis.long_tail import headlines
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
-from app.cached.figures import OPEN, known_before, list_cases, options_of
+from app.cached.figures import OPEN_COLUMN, known_before, list_cases, options_of
 from app.components.case_selection import selection_chip
 from app.components.text import act_button, pick, quiet
 from recap import columns as c
@@ -55,7 +55,11 @@ def show_case_table(
         quiet(headlines.listed_of(len(listed.cases), len(table)), width="content")
     button = st.column_config.ButtonColumn("Open", width=92, type="tertiary", key=key)
     st.dataframe(
-        listed.rows, hide_index=True, height=HEIGHT, column_config={**columns, OPEN: button}, alt=headlines.LIST_ALT
+        listed.rows,
+        hide_index=True,
+        height=HEIGHT,
+        column_config={**columns, OPEN_COLUMN: button},
+        alt=headlines.CASES_ALT,
     )
 
 

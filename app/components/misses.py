@@ -67,7 +67,7 @@ def _show_map(ranker: Ranker, k: int) -> None:
         maps.draw_map(ranker.source, miss_deck, cells, k=k),
         height=MAP_HEIGHT,
         key="miss-map",
-        alt=headlines.map_alt(len(cells)),
+        alt=headlines.miss_map_alt(len(cells)),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(headlines.map_line(MIN_USERS), width="content")

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from analysis.explain.types import Sentence
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-def choose_one(label: str, options: Sequence[T], *, key: str, named: Callable[[T], str], **more: Any) -> T:
+def choose_one(label: str, options: Sequence[_T], *, key: str, named: Callable[[_T], str], **more: Any) -> _T:
     """A row of choices, always one of them on, at first the first; the label is for screen readers."""
-    chosen: T | None = st.segmented_control(
+    chosen: _T | None = st.segmented_control(
         label,
         options,
         default=options[0],

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.records.accuracy import METRIC_LABELS
-from analysis.sharing.tables import EXACT, PRIVACY, is_personal, share_table, to_csv
+from analysis.sharing.tables import AS_RECORDED, PRIVACY, is_personal, share_table, to_csv
 from app import state
 from app.cached.workspace import imported_predictions, open_workspace
 from app.components import words
@@ -182,7 +182,7 @@ def file_words(name: str) -> str:
 
 
 def exact_file(make: Callable[[], pd.DataFrame]) -> bytes:
-    return to_csv(make().assign(**{PRIVACY: EXACT}))
+    return to_csv(make().assign(**{PRIVACY: AS_RECORDED}))
 
 
 def _table_file(source: Source, table: pd.DataFrame, exact: bool) -> bytes:

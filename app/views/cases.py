@@ -9,10 +9,10 @@ from app.components.cases.card_grid import chosen_entry, show_cards
 from app.components.cases.case_choice import (
     SAVED,
     Listed,
+    choose_cases,
     collection_picker,
     current_collection,
     current_list,
-    list_cases,
     list_pills,
     search_box,
 )
@@ -43,7 +43,7 @@ def view() -> None:
             collection_picker(shelf)
         st.space("stretch")
         bar = st.container(horizontal=True, width="content", vertical_alignment="center")
-    listed = list_cases(source, found, mine, shelf, chosen_list)
+    listed = choose_cases(source, found, mine, shelf, chosen_list)
     chosen = chosen_entry(listed.entries)
     with bar:
         _toolbar(source, shelf, listed, [saved.name for saved in mine])

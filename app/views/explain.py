@@ -17,7 +17,7 @@ from app.components.cases.present_button import present_button
 from app.components.cases.save_case import save_control
 from app.components.empty import source_with_cases, train_button
 from app.components.error_boundary import error_boundary
-from app.components.explain.candidate_pair import Pair, back_to_truth, current_pair, runner_up_picker
+from app.components.explain.candidate_pair import PlacePair, back_to_truth, current_pair, runner_up_picker
 from app.components.explain.case_picker import case_picker
 from app.components.explain.contributions import show_contributions
 from app.components.explain.listed_ranks import show_listed_ranks
@@ -31,7 +31,7 @@ from app.components.toolbar import choice_control, download_buttons, source_pick
 from app.sources import Source
 from recap.moments import Case, Moment
 
-NARROW: Final = 234
+_NARROW: Final = 234
 _HALVES: Final = {"prediction": "This prediction", "model": "The model"}
 # By text in links; older ones have the label.
 _HALVES_IN_LINKS: Final = {name: name for name in _HALVES} | {label: name for name, label in _HALVES.items()}
@@ -88,7 +88,7 @@ def _explain(source: Source, moment: Moment) -> None:
     with st.container():
         _answer(shown)
         back_to_truth(shown, pair)
-    top = st.grid(3, min_column_width=NARROW)
+    top = st.grid(3, min_column_width=_NARROW)
     with top.cell(column_span=2):
         show_contributions(shown)
         show_tabs(source, before, shown, edits)
@@ -112,7 +112,7 @@ def _share(source: Source, shown: CaseExplanation) -> None:
     share_button(source, checked, key="explain")
 
 
-def _files(source: Source, shown: CaseExplanation, pair: Pair) -> None:
+def _files(source: Source, shown: CaseExplanation, pair: PlacePair) -> None:
     both = [entry.model_dump(exclude={"groups", "terms"}) | entry.terms for entry in (shown.a, shown.b)]
 
     def draw(exact: bool) -> bytes:

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from analysis.learn.course import COURSE, MINUTES, ROUTE
-from analysis.learn.progress import QUESTIONS, Progress
+from analysis.learn.progress import QUESTIONS, CourseProgress
 from app import state
 from app.components.empty import open_source
 from app.components.error_boundary import error_boundary
@@ -36,7 +36,7 @@ def view() -> None:
     start_at_top(COURSE[number].outline.key)
 
 
-def _show_contents(number: int, progress: Progress) -> None:
+def _show_contents(number: int, progress: CourseProgress) -> None:
     shown, named = number if number < ROUTE else None, partial(_title, progress=progress)
     key = "learn_contents"
     pick(st.segmented_control, "Lessons", range(ROUTE), _chosen, "lesson", key=key, value=shown, format_func=named)
@@ -46,7 +46,7 @@ def _show_contents(number: int, progress: Progress) -> None:
             st.button(_title(at, progress), key=f"learn_to_{at}", type="tertiary", on_click=place.go_to, args=(at,))
 
 
-def _title(at: int, progress: Progress) -> str:
+def _title(at: int, progress: CourseProgress) -> str:
     title = COURSE[at].outline.title
     title = f"{at + 1} {title}" if at < ROUTE else title
     return f"{title} ✓" if progress.is_done(at) else title

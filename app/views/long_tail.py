@@ -6,11 +6,11 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from analysis.cases.case_table import REFERENCE, TRANSITION, WHY
+from analysis.cases.case_table import REFERENCE_RANK, TRANSITION, WHY
 from analysis.compare.comparison import found_within
 from analysis.figures.long_tail import (
+    CHART_PX,
     COUNT_AXES,
-    PICTURE_PX,
     draw_accuracy_by_count,
     draw_cohorts,
     plot_ablations,
@@ -68,7 +68,7 @@ def view() -> None:
         show_cohorts(cohorts, model, reference, metric, chosen, eta)
     with halves.cell():
         show_counts(model, reference, metric, chosen, eta)
-    show_tabs(model, reference, metric)
+    _show_tabs(model, reference, metric)
     with data:
         downloads(partial(_files, model, reference, metric, eta), source=model.source, key="long-tail")
 
@@ -91,7 +91,7 @@ def show_cohorts(
     show_picture(
         draw_cohorts(cohorts, reference.label, eta, chosen=chosen, palette=state.theme_palette()),
         "cohorts",
-        height=PICTURE_PX,
+        height=CHART_PX,
         alt=headlines.COHORTS_ALT,
         on_pick=select_picked,
     )
@@ -114,7 +114,7 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
                 bins, by=BY[by], tail_up_to=tail, reference=reference.label, chosen=chosen, palette=palette
             ),
             by,
-            height=PICTURE_PX,
+            height=CHART_PX,
             alt=headlines.counts_alt(model.label, COUNT_AXES[BY[by]]),
             on_pick=select_picked,
         )
@@ -124,7 +124,7 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
 
 
 @st.fragment
-def show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
+def _show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
     """Draw only the open tab."""
     st.session_state["pick_tab"] = state.current_choice("tab", TABS, CASES)
     cases, worth, misses = st.tabs(
@@ -151,14 +151,14 @@ def _list_kind(kind: str | None) -> None:
 
 def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
     chosen = current_selection()
-    table = tables.listed_cases(model, reference, k, chosen.text if chosen else "")
+    table = tables.listed_table_of(model, reference, k, chosen.text if chosen else "")
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     columns: dict[str, Any] = {
         c.CASE: number("Case", width=64, format="localized"),
         TRANSITION: text("Transition", width=290),
         c.TRANSITION_COUNT: number("Seen", width=64, help="In training."),
         c.RANK: text(model.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
-        REFERENCE: text(reference.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
+        REFERENCE_RANK: text(reference.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
         WHY: text("Why", width=410, help=headlines.WHY_HELP),
     }
     hides_truth = st.query_params.get("truth") == "false"

@@ -11,7 +11,7 @@ from app import state
 from app.cached import tables
 from app.cached.figures import drawn
 from app.cached.workspace import checkpoints_of, kept_causes, model_label, open_workspace
-from app.components.card import model_card
+from app.components.card import show_model_card
 from app.components.chart_table import show_figure
 from app.components.empty import open_data_button, source_with_cases, train_button
 from app.components.error_boundary import error_boundary
@@ -34,7 +34,7 @@ def view() -> None:
         metric = metric_control()
         st.space("stretch")
         open_data_button()
-        model_card(source)
+        show_model_card(source)
         data = st.container(width="content")
     title = st.container()
     halves = st.grid(2, min_column_width=400, gap="medium")
@@ -62,7 +62,7 @@ def view() -> None:
             with st.container(width="content"):
                 show_all_models(source, metric)
             quiet(markdown_text(words.intervals_line(line)), width="content")
-    show_cards(source)
+    _show_cards(source)
     with data:
         downloads(
             lambda: {"Accuracy by model": groups, "Sorted transition counts": tables.distribution(source)},
@@ -97,7 +97,7 @@ def show_all_models(source: Source, metric: str) -> None:
             quiet(words.next_line(records))
 
 
-def show_cards(source: Source) -> None:
+def _show_cards(source: Source) -> None:
     cards = tables.notable(source)
     if cards:
         section(words.cards_title(len(cards)))

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.cases.slides import STEPS, Number, Slide, case_slide, change_slide, shown_places, why_slide
+from analysis.cases.slides import SLIDE_STEPS, Number, Slide, case_slide, change_slide, shown_places, why_slide
 from analysis.compare.comparison import Comparison
 from analysis.compare.words import how_often
 from analysis.explain.edits import parse_edits
@@ -19,7 +19,7 @@ from app.components.empty import open_source
 from app.components.error_boundary import error_boundary
 from app.components.picture import show_picture
 from app.components.present import words
-from app.components.present.deck import Deck, Presented, current_deck, current_slide, go_to
+from app.components.present.deck import Deck, Presented, current_deck, current_slide, go_to_step
 from app.components.text import coloured, key_button, pick
 from app.components.theme_watch import watch_theme
 from app.pages import CASES, PAGES
@@ -39,7 +39,7 @@ def view() -> None:
     source = open_source(notices=False)
     state.consume_synthetic_notice()  # the first slide says it
     if not source.has_parts:
-        _leave(words.NO_PARTS)
+        _leave(words.PARTS_NEED_RECAP)
         return
     opened = open_workspace(source)
     try:
@@ -128,21 +128,21 @@ def _controls(deck: Deck, position: int) -> None:
 
         def jump() -> None:
             chosen = st.session_state["present_step"] or step
-            go_to(deck, deck.slides.index((0 if chosen == "often" else which, chosen)))
+            go_to_step(deck, deck.slides.index((0 if chosen == "often" else which, chosen)))
 
-        look: dict[str, Any] = {"key": "present_step", "value": step, "format_func": STEPS.__getitem__}
-        pick(st.segmented_control, "Slide", list(STEPS), jump, "at", "step", **look)
+        look: dict[str, Any] = {"key": "present_step", "value": step, "format_func": SLIDE_STEPS.__getitem__}
+        pick(st.segmented_control, "Slide", list(SLIDE_STEPS), jump, "at", "step", **look)
         st.space("stretch")
         watch_theme()
         _end_button("")
         back: dict[str, Any] = {"type": "tertiary", "disabled": position == 0}
-        key_button("Back", "present_back", "Left", go_to, deck, position - 1, **back)
+        key_button("Back", "present_back", "Left", go_to_step, deck, position - 1, **back)
         label = "Next case" if step == "change" and which + 1 < len(deck.cases) else "Next"
-        key_button(label, "present_next", "Right", go_to, deck, position + 1, disabled=last)
+        key_button(label, "present_next", "Right", go_to_step, deck, position + 1, disabled=last)
 
 
 def _leave(reason: str) -> None:
-    st.title(words.NOTHING, anchor=False)
+    st.title(words.NOTHING_TO_PRESENT, anchor=False)
     st.markdown(markdown_text(reason))
     _end_button("Back")
 

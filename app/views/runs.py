@@ -23,7 +23,7 @@ from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
 from recap.runs.store.types import RunRow
 
-NARROW: Final = 245  # three columns from a width of 800 pixels on
+_NARROW: Final = 245  # three columns from a width of 800 pixels on
 STATE_COLOURS: Final = {
     "running": "blue",
     "stopping": "blue",
@@ -42,7 +42,7 @@ def view() -> None:
     chosen = _chosen(store, rows)
     st.title(_title(store, chosen), anchor=False)
     say_once("run_refusal")
-    grid = st.grid(3, min_column_width=NARROW)
+    grid = st.grid(3, min_column_width=_NARROW)
     if not store.read_only:
         with grid.cell():
             with st.container(border=True):

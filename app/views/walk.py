@@ -15,10 +15,10 @@ from app.components.walk import words
 from app.components.walk.case_choice import (
     chosen_cases,
     count_and_jumps,
-    current_selection,
     filter_controls,
     filters_changed,
     pick_trajectory,
+    walk_selection,
 )
 from app.components.walk.walk_player import show_walk_player
 
@@ -32,7 +32,7 @@ def view() -> None:
     if moment is not None:
         st.session_state["case"] = last_case(opened, moment)
     case = state.current_case(len(opened.cases), first=partial(first_case, source))
-    selection = current_selection(source)
+    selection = walk_selection(source)
     with st.container(horizontal=True, vertical_alignment="center"):
         trajectory_slot = st.container(horizontal=True, width="content")
         filter_controls(source, selection)

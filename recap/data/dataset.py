@@ -146,8 +146,8 @@ class Dataset:
             (out / MANIFEST).write_text(self.manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
             names = [MANIFEST, *(f"{name}.parquet" for name in tables)]
             if card:
-                (out / CARD).write_text(card, encoding="utf-8")
-                names.append(CARD)
+                (out / DATASET_CARD).write_text(card, encoding="utf-8")
+                names.append(DATASET_CARD)
             write_sums(out, names)
 
     @classmethod
@@ -156,9 +156,9 @@ class Dataset:
         version, or its tables are wrong (see `recap.data.schema`); ChecksumError: a file was changed.
         """
         recover_folders(folder.parent)
-        manifest_file = folder / MANIFEST
+        manifest_file = folder / DATASET_MANIFEST
         if not manifest_file.is_file():
-            raise DatasetError(f"{folder} has no {MANIFEST}: make a dataset with `recap prepare`")
+            raise DatasetError(f"{folder} has no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
         try:
             values = read_json(manifest_file)
             version = values["format_version"]
@@ -242,7 +242,7 @@ def _hashed(column: pd.Series) -> Iterator[bytes]:
 def read_names(folder: Path) -> Dataset:
     """Users, places and manifest of a dataset folder, without check-ins and unverified; RecapError if none."""
     try:
-        manifest = Manifest.parse(_upgraded(read_json(folder / MANIFEST)))
+        manifest = Manifest.parse(_upgraded(read_json(folder / DATASET_MANIFEST)))
         return Dataset(pd.DataFrame(), read_table(folder, "pois"), read_table(folder, "users"), manifest)
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         raise DatasetError(f"{folder} cannot be read ({error})") from error
@@ -252,6 +252,6 @@ def recorded_hash(folder: Path) -> str:
     """The unverified hash of a dataset folder; empty if there is none."""
     recover_folders(folder.parent)
     try:
-        return str(read_json(folder / MANIFEST)["dataset_hash"])
+        return str(read_json(folder / DATASET_MANIFEST)["dataset_hash"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""

@@ -11,7 +11,7 @@ from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.visits import Visits
 
-HOUR: Final = pd.Timedelta(hours=1)
+_HOUR: Final = pd.Timedelta(hours=1)
 _DRAW_SEED: Final = 0
 """One sample for every training and scorer of a dataset, so that they rank the same cases."""
 
@@ -76,7 +76,7 @@ def describe_cases(
             c.TWO_STEP_WALK: graph.two_step_probability(source, target) > 0,
         }
     )
-    return cases.assign(**{c.GAP_HOURS: (time[row + 1] - time[row]) / HOUR}) if protocol == "every_next" else cases
+    return cases.assign(**{c.GAP_HOURS: (time[row + 1] - time[row]) / _HOUR}) if protocol == "every_next" else cases
 
 
 def is_known_place(cases: pd.DataFrame) -> np.ndarray:

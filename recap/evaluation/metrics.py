@@ -18,14 +18,14 @@ from recap.graph import TAIL_MAX_COUNT
 METRICS: Final = ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
 SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
 """Metrics in tables and selectors with little space."""
-GROUPS: Final = ("all", "head", "tail", "unseen")
+CASE_GROUPS: Final = ("all", "head", "tail", "unseen")
 GAP_GROUPS: Final = ("gap_up_to_24h", "gap_over_24h")
 """Groups of every_next: the next check-in comes within a day, or later."""
 
 Metrics = dict[str, float | int | None]
 """``n`` and every metric in `METRICS`; a metric is None where n is 0."""
 MetricsByGroup = dict[str, Metrics]
-"""`Metrics` of every group in `GROUPS`, and in `GAP_GROUPS` for every_next."""
+"""`Metrics` of every group in `CASE_GROUPS`, and in `GAP_GROUPS` for every_next."""
 
 
 def hit_rate(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:

@@ -80,7 +80,7 @@ class RelationBlock(nn.Module):
         return self.norm(x_BKD)
 
 
-LONGEST: Final = 256
+_LONGEST: Final = 256
 """Gaps and kilometres are cut here."""
 _SMALL: Final = 1e-12
 
@@ -124,7 +124,7 @@ class Depoi(SequenceNetwork):
         dim, pois, anchors = config.dim, city.num_pois, min(config.anchors, city.num_pois)
         self.transition, self.geography = AnchorConvolution(pois, dim), AnchorConvolution(pois, dim)
         self.transition_pool, self.geography_pool = (nn.Linear(dim, dim, bias=False) for _ in range(2))
-        self.encoder = RelationBlock(dim, config.window, (LONGEST + 1, LONGEST + 1), config.dropout)
+        self.encoder = RelationBlock(dim, config.window, (_LONGEST + 1, _LONGEST + 1), config.dropout)
         self.dropout = nn.Dropout(config.dropout)
         for parameter in self.parameters():
             if parameter.dim() > 1:
@@ -152,7 +152,7 @@ class Depoi(SequenceNetwork):
         seconds_BK, gap_B = windows.seconds_BK, self.gap_U[windows.user_B]
         apart_BKK = (seconds_BK[:, :, None] - seconds_BK[:, None, :]).abs()
         far_BKK = kilometres_apart(self.coordinates_P2[windows.poi_BK]).long()
-        relations = [of_BKK.clamp_max(LONGEST) for of_BKK in (apart_BKK // gap_B[:, None, None], far_BKK)]
+        relations = [of_BKK.clamp_max(_LONGEST) for of_BKK in (apart_BKK // gap_B[:, None, None], far_BKK)]
         tokens = [F.embedding(windows.poi_BK, view_PD) * self.config.dim**0.5 for view_PD in views[:2]]
         return torch.cat([self.encoder(self.dropout(token_BKD), relations) for token_BKD in tokens], dim=-1)
 

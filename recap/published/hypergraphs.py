@@ -115,7 +115,7 @@ class Dchl(HypergraphNetwork):
         return loss + self.config.contrast_weight * self.contrast(users, places, self.drawn().to(index_B.device))
 
 
-VIEWS: Final = (*POOLED, "temporal")
+_VIEWS: Final = (*POOLED, "temporal")
 CLOCK: Final = "users"
 """The temporal view of users, who have a separate table there."""
 SPLITS: Final = {"user": ("collaborative",), "time": ("temporal", CLOCK), "place": ("geographic",)}
@@ -138,8 +138,8 @@ class Msahg(HypergraphNetwork):
         self.user_embedding = nn.Embedding(city.num_users, config.dim)
         for table in (self.poi_embedding, self.user_embedding):
             nn.init.xavier_uniform_(table.weight)
-        self.gates = nn.ModuleDict({view: nn.Linear(config.dim, config.dim) for view in (*VIEWS, CLOCK)})
-        self.shares = nn.ModuleDict({view: nn.Linear(config.dim, 1) for view in VIEWS})
+        self.gates = nn.ModuleDict({view: nn.Linear(config.dim, config.dim) for view in (*_VIEWS, CLOCK)})
+        self.shares = nn.ModuleDict({view: nn.Linear(config.dim, 1) for view in _VIEWS})
         self.register_buffer("is_local_U", locals_of(city, config.local_days), persistent=False)
         self.register_buffer("is_downtown_P", downtown(city), persistent=False)
         self.graphs = nn.ModuleDict(self._graphs(city))
@@ -190,9 +190,9 @@ class Msahg(HypergraphNetwork):
         self, histories: Histories, tables: dict[str, Tensor], split: str, side: int
     ) -> tuple[list[Tensor], list[Tensor]]:
         """A scenario's cases (B, D) and POIs (P, D) in each view, normalised."""
-        own = {view: tables[f"{view}-{side}" if view in SPLITS[split] else view] for view in (*VIEWS, CLOCK)}
+        own = {view: tables[f"{view}-{side}" if view in SPLITS[split] else view] for view in (*_VIEWS, CLOCK)}
         users = [*pool_past(histories, [own[view] for view in POOLED]), F.embedding(histories.user_B, own[CLOCK])]
-        return normalised(users), normalised(own[view] for view in VIEWS)
+        return normalised(users), normalised(own[view] for view in _VIEWS)
 
     def parts(self, histories: Histories) -> Iterator[tuple[str, int, Tensor]]:
         """Split, side and cases of each scenario that has any."""

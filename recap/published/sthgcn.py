@@ -62,7 +62,7 @@ class Packed:
 
 
 @dataclass(frozen=True, eq=False)
-class Outline:
+class TrajectoryEnds:
     """First and last rows of a table's trajectories. ``number_T``: each row's trajectory."""
 
     number_T: Tensor
@@ -70,7 +70,7 @@ class Outline:
     last_J: Tensor
 
     @classmethod
-    def of(cls, checkins: CheckinTensors) -> "Outline":
+    def of(cls, checkins: CheckinTensors) -> "TrajectoryEnds":
         row_T = torch.arange(len(checkins.poi_T), device=checkins.device)
         begins_T = checkins.first_T == row_T
         begins_T[1:] |= checkins.trajectory_T[1:] != checkins.trajectory_T[:-1]
@@ -92,7 +92,7 @@ class SimilarTrajectories:
     """Finds training trajectories by shared places."""
 
     def __init__(self, city: City) -> None:
-        self.checkins, self.outline = city.train, Outline.of(city.train)
+        self.checkins, self.outline = city.train, TrajectoryEnds.of(city.train)
         self.user_J = self.checkins.user_T[self.outline.first_J].numpy()
         self.end_J = self.checkins.seconds_T[self.outline.last_J].numpy()
         trajectory_T, poi_T = self.outline.number_T.numpy(), self.checkins.poi_T.numpy()
@@ -220,12 +220,12 @@ class Sthgcn(PublishedNetwork):
         other_NM = torch.full((len(row_N), most), -1, device=checkins.device)
         for start in range(0, len(row_N), _CASES_AT_ONCE):
             part_B = row_N[start : start + _CASES_AT_ONCE]
-            case_H, other_H = self.others(Histories(checkins, part_B), Outline.of(checkins))
+            case_H, other_H = self.others(Histories(checkins, part_B), TrajectoryEnds.of(checkins))
             place_H = torch.arange(len(case_H), device=case_H.device) - torch.searchsorted(case_H, case_H)
             other_NM[start + case_H, place_H] = other_H
         return NeighbourExamples(checkins, row_N, other_NM)
 
-    def others(self, histories: Histories, outline: Outline) -> tuple[Tensor, Tensor]:
+    def others(self, histories: Histories, outline: TrajectoryEnds) -> tuple[Tensor, Tensor]:
         """Case and training trajectory of neighbours of other users."""
         prefixes = outline.prefixes(histories, self.config.window)
         start_B = histories.checkins.seconds_T[outline.first_J[outline.number_T[histories.row_B]]]
@@ -257,7 +257,7 @@ class Sthgcn(PublishedNetwork):
         mean_J4 = mean_within(torch.cat([hours_H[:, None], points_H3], dim=1), packed.owner_H, len(packed))
         return mean_J4[:, 0], mean_J4[:, 1:]
 
-    def states(self, histories: Histories, outline: Outline, others: tuple[Tensor, Tensor]) -> Tensor:
+    def states(self, histories: Histories, outline: TrajectoryEnds, others: tuple[Tensor, Tensor]) -> Tensor:
         """The visible trajectory's state after its neighbours, (B, D)."""
         prefixes = outline.prefixes(histories, self.config.window)
         state_BD, middles = self.read(prefixes), self.middles(prefixes)
@@ -297,7 +297,7 @@ class Sthgcn(PublishedNetwork):
         return self.merge((self.skip(state_BD) + heard_BAD.flatten(1)) / 2)
 
     def logits(self, histories: Histories) -> Tensor:
-        outline = Outline.of(histories.checkins)
+        outline = TrajectoryEnds.of(histories.checkins)
         return self.output(self.states(histories, outline, self.others(histories, outline)))
 
     def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
@@ -305,7 +305,7 @@ class Sthgcn(PublishedNetwork):
         batch, other_BM = CaseBatch(examples.checkins, examples.row_N[index_B]), examples.other_NM[index_B]
         case_H, place_H = (other_BM >= 0).nonzero(as_tuple=True)
         others = case_H, other_BM[case_H, place_H]
-        logits_BP: Tensor = self.output(self.states(batch.histories(), Outline.of(examples.checkins), others))
+        logits_BP: Tensor = self.output(self.states(batch.histories(), TrajectoryEnds.of(examples.checkins), others))
         return F.cross_entropy(logits_BP, batch.target_B)
 
 

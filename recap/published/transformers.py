@@ -250,10 +250,9 @@ def flow_map(city: City) -> dict[str, np.ndarray]:
     }
 
 
-LEVEL: Final = 25
+_LEVEL: Final = 25
 """Digits of a cell; one is 1.2 m wide at the equator."""
 RUN: Final = 6
-RUNS: Final = LEVEL - RUN + 1
 NUM_TOKENS: Final = 4**RUN
 _MOST_LATITUDE: Final = 85.05112878
 
@@ -264,9 +263,9 @@ def quadkey_runs(coordinates_P2: Tensor) -> Tensor:
     sine_P = torch.sin(torch.deg2rad(latitude_P.clamp(-_MOST_LATITUDE, _MOST_LATITUDE)))
     across_P = (longitude_P + 180) / 360
     down_P = 0.5 - torch.log((1 + sine_P) / (1 - sine_P)) / (4 * math.pi)
-    cells = 1 << LEVEL
+    cells = 1 << _LEVEL
     x_P, y_P = ((share_P * cells).floor().long().clamp(0, cells - 1) for share_P in (across_P, down_P))
-    bit_L = torch.arange(LEVEL - 1, -1, -1, device=x_P.device)
+    bit_L = torch.arange(_LEVEL - 1, -1, -1, device=x_P.device)
     digit_PL = (x_P[:, None] >> bit_L & 1) + 2 * (y_P[:, None] >> bit_L & 1)
     power_R = 4 ** torch.arange(RUN - 1, -1, -1, device=x_P.device)
     return (digit_PL.unfold(1, RUN, 1) * power_R).sum(-1)

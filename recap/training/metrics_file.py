@@ -12,7 +12,7 @@ from recap.storage.json_text import parse_json
 if TYPE_CHECKING:
     from recap.evaluation.metrics import Metrics, MetricsByGroup
 
-METRICS: Final = "metrics.jsonl"
+METRICS_FILE: Final = "metrics.jsonl"
 
 
 class EpochLine(TypedDict):
@@ -39,7 +39,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path, resume_after: int) -> None:
-        self.path = folder / METRICS
+        self.path = folder / METRICS_FILE
         earlier, whole = read_metrics(self.path), len(whole_lines(self.path))
         if len(earlier) < whole:
             raise CheckpointError(f"{self.path}: line {len(earlier) + 1} is not a finished epoch; remove it and resume")

@@ -195,13 +195,7 @@ def _write_checkpoint(
     device: torch.device,
     after_test: Callable[[Evaluation], None] | None,
 ) -> None:
-    progress = trainer.progress
-    if progress.best is None or progress.best_overall is None:
-        raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
-    best, best_overall = EpochResult.parse({**progress.best}), EpochResult.parse({**progress.best_overall})
-    (out / WEIGHTS).write_bytes((trainer.folder / BEST).read_bytes())
-    if best_overall.epoch != best.epoch:  # else stored once
-        (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
+    best, best_overall = _keep_weights(out, trainer)
     write_vocabulary(dataset, out)
     most = trainer.config.test_cases
     trainer.let_go()
@@ -226,20 +220,50 @@ def _write_checkpoint(
     )
     if after_test is not None:
         after_test(evaluation)
-    baselines: dict[str, MetricsByGroup] = {}
-    cases, checkins = describe_cases(dataset, trainer.graph, c.TEST, most=most), trainer.checkins.to("cpu")
+    summary = _summarise(trainer, best, evaluation, device, _measure_baselines(dataset, trainer))
+    write_checkpoint(out, manifest.model_copy(update={"temperature": temperature}), summary)
+    for name in (STATE_FILE, BEST, BEST_OVERALL):
+        (trainer.folder / name).unlink(missing_ok=True)
+
+
+def _keep_weights(out: Path, trainer: TrainingLoop) -> tuple[EpochResult, EpochResult]:
+    """Copy the best epochs' weights and return both epochs. Raises CheckpointError: no epoch had every part active."""
+    progress = trainer.progress
+    if progress.best is None or progress.best_overall is None:
+        raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
+    best, best_overall = EpochResult.parse({**progress.best}), EpochResult.parse({**progress.best_overall})
+    (out / WEIGHTS).write_bytes((trainer.folder / BEST).read_bytes())
+    if best_overall.epoch != best.epoch:  # else stored once
+        (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
+    return best, best_overall
+
+
+def _measure_baselines(dataset: Dataset, trainer: TrainingLoop) -> dict[str, MetricsByGroup]:
+    """Metrics of the baselines shown with the model, without those that fail."""
+    cases = describe_cases(dataset, trainer.graph, c.TEST, most=trainer.config.test_cases)
+    baselines, checkins = dict[str, MetricsByGroup](), trainer.checkins.to("cpu")
     for name in baselines_shown(trainer.config, dataset):
         try:
             baseline = build_baseline(name, dataset, trainer.graph)
             baselines[name] = metrics_by_group(rank_cases(baseline, cases, checkins))
         except (RecapError, MemoryError) as error:  # keep the training even so
             _log.warning("%s cannot be shown with the model: %s", name, error)
+    return baselines
+
+
+def _summarise(
+    trainer: TrainingLoop,
+    best: EpochResult,
+    evaluation: Evaluation,
+    device: torch.device,
+    baselines: dict[str, MetricsByGroup],
+) -> TrainingSummary:
     summary: TrainingSummary = {
         "epochs": trainer.config.epochs,
         "best_epoch": best.epoch,
         "val": best.val,
-        "seconds": progress.seconds,
-        "processor_seconds": progress.processor_seconds,
+        "seconds": trainer.progress.seconds,
+        "processor_seconds": trainer.progress.processor_seconds,
         "reserved_gpu_bytes": torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0,
         "device": str(device),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.cases.case_table import KNOWN_BEFORE, NAMED, case_table, listed_table
+from analysis.cases.case_table import KNOWN_BEFORE, USER_NAME, case_table, listed_table
 from analysis.workspace import Workspace
 from app.cached.figures import list_cases
 from app.components.case_table import button_key
@@ -110,6 +110,6 @@ def test_a_link_that_hides_the_truth(city: Workspace) -> None:
     """Nothing that depends on the truth is listed, and a filter by it lets every case pass."""
     app = open_view("long_tail", truth="false", filter="causes=history")
     table = listed(app)
-    assert set(table.columns) == {*KNOWN_BEFORE, "open"} - {NAMED} and len(table) == len(city.cases)
+    assert set(table.columns) == {*KNOWN_BEFORE, "open"} - {USER_NAME} and len(table) == len(city.cases)
     press_row(app, 2)
     assert app.query_params["truth"] in ("false", ["false"])

@@ -24,7 +24,7 @@ from analysis.records.ablations import describe_ablations
 from analysis.records.kept_seeds import seed_key
 from analysis.trajectories.case_names import case_name, cases_of_user, find_case
 from analysis.workspace import Workspace
-from app.components.explain.candidate_pair import find_place
+from app.components.explain.candidate_pair import search_place
 from app.components.explain.contributions import every_feature
 from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import find_sources
@@ -123,9 +123,9 @@ def test_two_places_are_compared(predictor: Predictor) -> None:
     assert app.query_params["against"] == str(second) and not app.warning
     source, *_ = find_sources(AppSettings.from_environment())
     name = predictor.dataset.poi_labels[usual.target]
-    found = find_place(source, predictor.moment(3), f" {name.upper()} ", first)
+    found = search_place(source, predictor.moment(3), f" {name.upper()} ", first)
     assert found is not None and predictor.dataset.poi_labels[found] == name
-    assert find_place(source, predictor.moment(3), "no such place", first) is None
+    assert search_place(source, predictor.moment(3), "no such place", first) is None
 
 
 def test_another_case_is_one_step_or_one_name_away(predictor: Predictor) -> None:

@@ -9,7 +9,7 @@ import pytest
 from analysis.explain.case_words import describe_changes, describe_chart
 from analysis.explain.explain_case import explain_case
 from analysis.learn.course import COURSE, Entry
-from analysis.learn.progress import Progress
+from analysis.learn.progress import CourseProgress
 from tests.app.app_driver import check_calm, open_view
 from tests.learn_worlds import demo_lesson, demo_world
 
@@ -30,7 +30,11 @@ PAGES: Final[tuple[tuple[str, dict[str, str], dict[str, Any]], ...]] = (
     *(("present", {"case": "660", "at": "1", "step": step}, {}) for step in ("often", "case", "why", "change")),
     *(("learn", {"lesson": entry.outline.key}, {}) for entry in COURSE),
     *(
-        ("learn", {"lesson": entry.outline.key, "answers": Progress.parse("", len(COURSE)).with_guess(at, 0).text}, {})
+        (
+            "learn",
+            {"lesson": entry.outline.key, "answers": CourseProgress.parse("", len(COURSE)).with_guess(at, 0).text},
+            {},
+        )
         for at, entry in enumerate(COURSE)
     ),
 )

@@ -3,21 +3,28 @@
 from datetime import time
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
-import streamlit as st
+import streamlit
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from analysis.link_hashes import compare_hashes, link_hashes
 from analysis.workspace import Workspace
 from app import state
 from app.settings import ADDRESS_VARIABLE, AppSettings
-from app.sources import Source, find_sources
+from app.sources import Source, find_sources, what_is_new
 from recap import columns as c
+from recap.data.dataset import Dataset, read_names
 from recap.data.preparation import prepare_dataset
+from recap.vocabulary import place_keys
 from tests.app.app_driver import address, calm_view, check_calm, click, open_view, point_app_at, table_with, texts
 from tests.checkins import LENIENT, raw_table, small_dataset
 from tests.cli_runner import recap_here
 from tests.learn_worlds import DEMO
 from tests.shell import assert_refused
+from tests.untrained import write_untrained_checkpoint
 from tests.worlds import habit_rows
 
 NOBODYS = "0123456789ab"
@@ -89,10 +96,50 @@ def test_a_checkpoint_is_offered_for_later_checkins(
     point_app_at(monkeypatch, city_folder, city_checkpoint)
     found = find_sources(AppSettings.from_environment())
     own, other = (source for source in found if source.checkpoint_folder is not None)  # not `pretrained`
-    assert own.checkpoint_hash == other.checkpoint_hash and own.token != other.token and not own.new
+    assert own.checkpoint_hash == other.checkpoint_hash and own.token != other.token and not own.is_elsewhere
     assert own.dataset_folder == city_folder and other.dataset_folder == later
     app = calm_view("walk", source=other.token)
     assert "1 of 9 users, 1 of 18 places" in texts(app) and not app.warning
+
+
+def test_every_folder_is_read_once_and_not_for_every_pair(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: Path
+) -> None:
+    """Five datasets of one city, whose checkpoints open with each other's, and a sixth elsewhere with the same ids."""
+    read: list[Path] = []
+
+    def watched(folder: Path) -> Dataset:
+        read.append(folder)
+        return read_names(folder)
+
+    monkeypatch.setattr("app.sources.read_names", watched)
+    point_app_at(monkeypatch, None, None)
+    for number in range(6):
+        raw = raw_table([*habit_rows(num_users=5), ("eve", f"new {number}", 9.0)])
+        raw[c.LATITUDE] -= 60.0 * (number == 5)
+        dataset = prepare_dataset(raw, LENIENT, name="small", source_format="test")
+        dataset.save(tmp_path / "home" / "datasets" / f"{number}")
+        write_untrained_checkpoint(dataset, tmp_path / "home" / "checkpoints" / f"{number}")
+    for _ in range(2):
+        found = [source for source in find_sources(AppSettings.from_environment()) if source.checkpoint_folder]
+        elsewhere = [source for source in found if source.is_elsewhere]
+        assert len(found) == 5 * 5 + 1 and len(elsewhere) == 5 * 4
+    assert len(read) == 6
+    assert "1 of 18 places" in what_is_new(elsewhere[0])
+
+
+@given(st.floats(-89, 89), st.floats(-180, 180), st.floats(0, 360))
+def test_a_place_within_a_kilometre_has_the_same_key(latitude: float, longitude: float, bearing: float) -> None:
+    """At any latitude up to 84 degrees, also over the date line; another id has another key."""
+    north, east = np.cos(np.radians(bearing)), np.sin(np.radians(bearing))
+    near = (latitude + 0.0089 * north, longitude + 0.0089 * east / np.cos(np.radians(latitude)))
+    assume(abs(near[0]) < 84 and abs(latitude) < 84)
+    one, other = (
+        pd.DataFrame({c.POI_ID: ["zoo"], c.LATITUDE: [at[0]], c.LONGITUDE: [at[1]]})
+        for at in ((latitude, longitude), near)
+    )
+    assert len(np.intersect1d(place_keys(one), place_keys(other, around=True))) == 1
+    assert not np.intersect1d(place_keys(one), place_keys(other.assign(poi_id="park"), around=True)).size
 
 
 def test_a_link_that_says_nothing_is_called_so(source: Source) -> None:
@@ -203,7 +250,7 @@ def test_a_filter_counts_though_a_click_ends_its_run(source: Source, monkeypatch
     def end_once(case: int) -> None:
         if case != app.session_state["case"] and not ended:
             ended.append(case)
-            st.rerun()
+            streamlit.rerun()
         choose(case)
 
     monkeypatch.setattr(state, "set_case", end_once)

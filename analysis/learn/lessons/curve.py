@@ -157,7 +157,7 @@ def _draw_shapes(palette: Palette) -> go.Figure:
     return assembled(data, layout | {"annotations": shown}, palette, height=190, margin={"t": 34, "b": 30})
 
 
-def _check(world: Workspace, curve: Curve) -> lesson.Question:
+def _check(world: Workspace, curve: Curve) -> lesson.LessonQuestion:
     """Ask which of three marks is a place that a user knows."""
     for case in world.cases[c.CASE].tolist():
         edited_case = build_edited_case(world.predictor, int(case))

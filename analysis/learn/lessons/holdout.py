@@ -25,7 +25,7 @@ OUTLINE: Final = lesson.Outline(
     ),
     ("holdout", "head", "interval"),
 )
-HIDDEN: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+_HIDDEN: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 START: Final = 2
 SEED: Final = 0
 _VARIANT: Final = "w/o Shortcut"
@@ -59,7 +59,7 @@ def build(world: Workspace) -> lesson.Lesson:
     """Needs a transition that training saw twice."""
     if not len(frequent_edges(world.graph)[0]):
         raise lesson.LessonUnavailableError("In this city training saw no transition twice.")
-    shares = [hide(world.graph, share) for share in HIDDEN]
+    shares = [hide(world.graph, share) for share in _HIDDEN]
     hidden, linked = shares[START]
     return lesson.Lesson(
         OUTLINE,
@@ -73,7 +73,7 @@ def build(world: Workspace) -> lesson.Lesson:
             too_high="Many pairs of places are linked by one transition only.",
             picture=_picture(world),
         ),
-        handles=(lesson.Handle("hidden", "Frequent transitions hidden", tuple(map(percent, HIDDEN)), START),),
+        handles=(lesson.Handle("hidden", "Frequent transitions hidden", tuple(map(percent, _HIDDEN)), START),),
         scene=lambda at: _scene(shares, at[0]),
         idea=(
             "The model can practise on transitions that are hidden but have a path. Only a test shows whether practice "
@@ -111,7 +111,7 @@ def _scene(shares: list[tuple[int, int]], at: int) -> lesson.Scene:
     )
 
 
-def _check(world: Workspace) -> lesson.Question:
+def _check(world: Workspace) -> lesson.LessonQuestion:
     """Ask what the holdout is worth in the city's own model or, without ablations, how many cases it can hide."""
     table = shipped_ablations(world.bundle, "hr1", "tail")
     row = None if table is None else next((r for r in table.to_dict("records") if r["name"] == _VARIANT), None)

@@ -115,7 +115,7 @@ def _farthest(world: Workspace, cases: pd.DataFrame) -> pd.Series:
     return cases.iloc[int(np.nanargmax(distance))]
 
 
-def _check(places: np.ndarray, coverage: np.ndarray, best: int) -> lesson.Question:
+def _check(places: np.ndarray, coverage: np.ndarray, best: int) -> lesson.LessonQuestion:
     """Ask what grows faster with one hop more than the best."""
     first = min(best, len(places) - 2)
     grown = [

@@ -28,8 +28,8 @@ OUTLINE: Final = Outline(
     ),
     ("unicity", "k_anonymity", "cell"),
 )
-MOST_POINTS: Final = 6
-POINTS: Final = 4
+_MOST_POINTS: Final = 6
+_POINTS: Final = 4
 KS: Final = (2, 5, 10, 20, 50)
 START_K: Final = 1
 _SALT: Final = "lesson"
@@ -38,10 +38,10 @@ _SALT: Final = "lesson"
 
 def build(world: Workspace) -> Lesson:
     """Needs a user with four points."""
-    recorded, users = _crowd_at(world, 1).unicity(POINTS, as_recorded=True)
-    masked, _ = _crowd_at(world, KS[START_K]).unicity(POINTS)
+    recorded, users = _crowd_at(world, 1).unicity(_POINTS, as_recorded=True)
+    masked, _ = _crowd_at(world, KS[START_K]).unicity(_POINTS)
     if recorded is None or masked is None:
-        raise LessonUnavailableError(f"In this city nobody has {POINTS} points.")
+        raise LessonUnavailableError(f"In this city nobody has {_POINTS} points.")
     user = choose_user(world)
     whose = "an invented" if world.dataset.manifest.synthetic else "a real"
     return Lesson(
@@ -51,15 +51,15 @@ def build(world: Workspace) -> Lesson:
             "it is."
         ),
         guess=share_question(
-            f"Take {POINTS} random points of each user: places and hours. How many users do they identify?",
+            f"Take {_POINTS} random points of each user: places and hours. How many users do they identify?",
             recorded,
-            fact=f"{POINTS} points identify {all_or_percent(recorded, 1)} of the {users:,} users.",
+            fact=f"{_POINTS} points identify {all_or_percent(recorded, 1)} of the {users:,} users.",
             too_low="Few people share even two places at the same hours.",
             too_high="Here many people share places and hours.",
             picture=_chart(world, user, 1),
         ),
         handles=(
-            Handle("points", "Places shown", tuple(str(at + 1) for at in range(MOST_POINTS)), POINTS - 1),
+            Handle("points", "Places shown", tuple(str(at + 1) for at in range(_MOST_POINTS)), _POINTS - 1),
             Handle("k", "k: how many users must match", tuple(map(str, KS)), START_K),
         ),
         scene=lambda at: _scene(world, user, at[0] + 1, KS[at[1]]),
@@ -69,7 +69,7 @@ def build(world: Workspace) -> Lesson:
         ),
         check=share_question(
             f"Now places of fewer than {KS[START_K]} users become map cells, and times become weekday and part of the "
-            f"day. With {POINTS} points, how many users are still the only match?",
+            f"day. With {_POINTS} points, how many users are still the only match?",
             masked,
             fact=f"{all_or_percent(masked, 1).capitalize()} are; as recorded, {all_or_percent(recorded, 1)} are.",
             too_low="Even coarse points add up: k hides a place, not a whole trace.",
@@ -114,12 +114,12 @@ def _crowd_at(opened: Workspace, k: int) -> Crowd:
 
 
 def trail(opened: Workspace, user: int) -> list[int]:
-    """At most `MOST_POINTS` distinct places of a user, evenly spread in the order of first visits."""
+    """At most `_MOST_POINTS` distinct places of a user, evenly spread in the order of first visits."""
     traces = traces_of(opened.dataset)
     own = traces.poi[traces.user == user]
     _, first = np.unique(own, return_index=True)
     places = own[np.sort(first)]
-    spread = np.linspace(0, len(places) - 1, min(MOST_POINTS, len(places))).astype(int)
+    spread = np.linspace(0, len(places) - 1, min(_MOST_POINTS, len(places))).astype(int)
     return [int(place) for place in places[spread]]
 
 

@@ -26,8 +26,8 @@ OUTLINE: Final = lesson.Outline(
     ),
     ("transition", "tail", "eta"),
 )
-K: Final = 20
-MOST: Final = 9
+_K: Final = 20
+_MOST: Final = 9
 """Highest threshold."""
 _SHOWN: Final = 8
 _NAME: Final = 24
@@ -47,7 +47,7 @@ def build(world: Workspace) -> lesson.Lesson:
     if cases.empty:
         raise lesson.LessonUnavailableError("This city has no test case.")
     places, transitions = rare_shares(cases, TAIL_MAX_COUNT)
-    shares = [rare_shares(cases, threshold) for threshold in range(MOST + 1)]
+    shares = [rare_shares(cases, threshold) for threshold in range(_MOST + 1)]
     records = world.with_model("markov").records()
     visits = world.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
     is_popular = (visits >= popular_bar(visits))[records[c.TARGET]]
@@ -67,7 +67,7 @@ def build(world: Workspace) -> lesson.Lesson:
         ),
         handles=(
             lesson.Handle(
-                "threshold", "Rare means seen at most … times", tuple(map(str, range(MOST + 1))), TAIL_MAX_COUNT
+                "threshold", "Rare means seen at most … times", tuple(map(str, range(_MOST + 1))), TAIL_MAX_COUNT
             ),
         ),
         scene=lambda at: _scene(shares, records, is_popular, at[0]),
@@ -112,7 +112,7 @@ def _scene(
     columns = tuple(map(str, range(len(shares))))
     curve = Lines(f"{finding} Two rising lines.", "Threshold", columns, lines, threshold)
     is_rare = records[c.TRANSITION_COUNT].to_numpy() <= threshold
-    found, users = records[c.RANK].to_numpy() <= K, records[c.USER].to_numpy()
+    found, users = records[c.RANK].to_numpy() <= _K, records[c.USER].to_numpy()
     bars = []
     for rare, kind in ((False, "Frequent"), (True, "Rare")):
         for popular, place in ((True, "popular place"), (False, "other place")):
@@ -121,12 +121,12 @@ def _scene(
             value = share.value if share.n else 0.0
             meaning = "truth" if rare else "baseline"
             bars.append(Bar(f"{kind}, {place}", value, percent(value), meaning, share.low, share.high))  # type: ignore[arg-type]
-    hits = Bars.of("Found by counting transitions:", f"Found in the top {K} by counting transitions", bars, 1.0)
+    hits = Bars.of("Found by counting transitions:", f"Found in the top {_K} by counting transitions", bars, 1.0)
     note = "All test cases. Popular places are the most visited tenth. Lines: 95 % intervals over users."
     return lesson.Scene(finding, (curve, hits), note)
 
 
-def _check(world: Workspace, cases: pd.DataFrame) -> lesson.Question:
+def _check(world: Workspace, cases: pd.DataFrame) -> lesson.LessonQuestion:
     """Ask which of three transitions is rare although its place is not."""
     count, visits = cases[c.TRANSITION_COUNT].to_numpy(), cases[c.DESTINATION_COUNT].to_numpy()
     middle = float(np.median(visits))

@@ -114,7 +114,7 @@ def _scene(flow: ModelFlow, order: list[str], gaps: dict[str, float], number: in
     return lesson.Scene(finding, (chart,), "The largest difference first. Rounded to two decimals.")
 
 
-def _check(world: Workspace, edited: EditedCase, order: list[str]) -> lesson.Question:
+def _check(world: Workspace, edited: EditedCase, order: list[str]) -> lesson.LessonQuestion:
     checks = [check for check in check_rows(edited, world.seeds()) if check.row in order]
     if not checks:
         raise lesson.LessonUnavailableError("No contribution of this case could be checked. Choose another model.")

@@ -8,7 +8,7 @@ from analysis.formatting import ordinal, percent
 from analysis.learn import lesson
 from analysis.learn.charts import Way
 from analysis.learn.toy_lesson import opened_town, parts_training, poi_of, town_map
-from analysis.learn.toy_town import PLACES, SQUARES, place_name, square_of, stop_of
+from analysis.learn.toy_town import SQUARES, TOWN_PLACES, place_name, square_of, stop_of
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
@@ -28,8 +28,8 @@ OUTLINE: Final = lesson.Outline(
 )
 HOUSE: Final = SQUARES
 """A house from which nobody goes straight to its square before the test."""
-K: Final = 20
-_MIDDLES: Final = tuple(place for place in range(PLACES) if place not in (HOUSE, square_of(HOUSE)))
+_K: Final = 20
+_MIDDLES: Final = tuple(place for place in range(TOWN_PLACES) if place not in (HOUSE, square_of(HOUSE)))
 _START: Final = _MIDDLES.index(stop_of(HOUSE + 1))
 _TOWN: Final = (0.5, 0.0, 0)
 _LABELS: Final = ("Fewer than 1 in 20", "1 in 20 up to 1 in 4", "1 in 4 up to 3 in 4", "3 in 4 or more")
@@ -40,7 +40,7 @@ def found_with_path(world: Workspace) -> np.ndarray:
     """Found test cases of rare transitions with a two-hop path to the true place."""
     cases = world.cases
     rare = cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT
-    found = world.ablations()[c.RANK].to_numpy() <= K
+    found = world.ablations()[c.RANK].to_numpy() <= _K
     return np.flatnonzero(rare & found & cases[c.TWO_STEP_WALK].to_numpy(bool))
 
 
@@ -109,7 +109,7 @@ def _scene(town: Workspace, source: int, target: int, middle: int) -> lesson.Sce
     )
 
 
-def _check(world: Workspace, unseen: int, linked: int) -> lesson.Question:
+def _check(world: Workspace, unseen: int, linked: int) -> lesson.LessonQuestion:
     """Ask how many found cases need the paths or, without a model, how many new transitions have one."""
     rows = np.zeros(0, dtype=np.int64)
     if world.has_parts and world.ablations()["without_two_hops"].notna().any():
@@ -125,9 +125,9 @@ def _check(world: Workspace, unseen: int, linked: int) -> lesson.Question:
         )
     without = world.ablations()["without_two_hops"].to_numpy(np.float64)[rows]
     rank = world.ablations()[c.RANK].to_numpy(np.float64)[rows]
-    lost, same = int((without > K).sum()), int((without == rank).sum())
+    lost, same = int((without > _K).sum()), int((without == rank).sum())
     return lesson.share_question(
-        f"In {city}, RECAP's top {K} finds {len(rows):,} rare transitions that have a two-hop path. We remove all "
+        f"In {city}, RECAP's top {_K} finds {len(rows):,} rare transitions that have a two-hop path. We remove all "
         "two-hop paths and rank again. How many does it lose?",
         lost / len(rows),
         fact=f"It loses {lost:,} of {len(rows):,}. In {same:,} cases not even the rank changes.",

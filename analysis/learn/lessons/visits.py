@@ -36,8 +36,8 @@ OUTLINE: Final = lesson.Outline(
     reads="prior",
 )
 STEP: Final = 0.25
-MOST: Final = 3.0
-_POSITIONS: Final = tuple(f"{STEP * number:g}" for number in range(round(MOST / STEP) + 1))
+_MOST: Final = 3.0
+_POSITIONS: Final = tuple(f"{STEP * number:g}" for number in range(round(_MOST / STEP) + 1))
 _START: Final = _POSITIONS.index("1")
 _TERMS: Final = ("How often", "How recently", "Just now")
 _SHOWN: Final = 6
@@ -220,7 +220,7 @@ def _scene(
     return lesson.Scene(verdict, (Bars.of(verdict, "Right place first", bars),), note)
 
 
-def _check(habits: Habits, trained: HabitWeights) -> lesson.Question:
+def _check(habits: Habits, trained: HabitWeights) -> lesson.LessonQuestion:
     """Ask which gets more points: a user's most visited place or the latest."""
     starts = np.searchsorted(habits.case_V, np.arange(len(habits.case_N) + 1))
     for start, end in pairwise(starts):

@@ -24,7 +24,7 @@ _CHOSEN: Final = "chosen_card"
 
 
 @dataclass(frozen=True)
-class Entry:
+class CardEntry:
     """A card's case, with its saved view and its recipe if there are any."""
 
     case: int
@@ -36,17 +36,17 @@ class Entry:
         return str(self.case) if self.saved is None else f"{self.case}-{self.saved.name}"
 
 
-def chosen_entry(entries: Sequence[Entry]) -> Entry | None:
+def chosen_entry(entries: Sequence[CardEntry]) -> CardEntry | None:
     """The chosen card, or the first one."""
     key = st.session_state.get(_CHOSEN)
     return next((entry for entry in entries if entry.key == key), entries[0] if entries else None)
 
 
-def choose(key: str) -> None:
+def _choose(key: str) -> None:
     st.session_state[_CHOSEN] = key
 
 
-def show_cards(source: Source, shelf: Shelf, entries: Sequence[Entry], chosen: Entry | None) -> None:
+def show_cards(source: Source, shelf: Shelf, entries: Sequence[CardEntry], chosen: CardEntry | None) -> None:
     """The requested number of cards, six at first."""
     searched = tables.recipe_tables(source)
     number = int(st.session_state.get("cards_shown", PAGE))
@@ -68,13 +68,13 @@ def show_cards(source: Source, shelf: Shelf, entries: Sequence[Entry], chosen: E
 
 
 def _card(
-    source: Source, searched: RecipeTables, shelf: Shelf, entry: Entry, place: str, is_chosen: bool
+    source: Source, searched: RecipeTables, shelf: Shelf, entry: CardEntry, place: str, is_chosen: bool
 ) -> Callable[[], None]:
     """Write a card's text; returns a function that draws its picture above."""
     opened = open_workspace(source)
     card = describe_card(opened, searched, entry.case, entry.found)
     hops = searched.hops_ablation if entry.found is not None and entry.found.recipe == "two_hop_paths" else None
-    slot, palette, alt = st.empty(), state.theme_palette(), words.map_alt(card.source, card.target)
+    slot, palette, alt = st.empty(), state.theme_palette(), words.picture_alt(card.source, card.target)
     if not maps.is_drawn(source, entry.case, palette.theme, hops=hops):
         slot.image(blank_thumbnail(palette), width="stretch", alt=alt)
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
@@ -83,7 +83,7 @@ def _card(
         act_button(
             place,
             f"choose-{entry.key}",
-            choose,
+            _choose,
             entry.key,
             icon=f"radio_button_{'checked' if is_chosen else 'unchecked'}",
             type="tertiary",
@@ -104,7 +104,7 @@ def _card(
     return draw
 
 
-def _written(entry: Entry) -> str:
+def _written(entry: CardEntry) -> str:
     """The first line of a saved case's note, and its tags."""
     if entry.saved is None:
         return ""

@@ -15,13 +15,13 @@ from analysis.cases.words import LABELS, RECIPES, RecipeName, found_headline, sa
 from app import state
 from app.cached.tables import cases_of_any_model
 from app.cached.workspace import open_workspace
-from app.components.cases.card_grid import PAGE, Entry
+from app.components.cases.card_grid import PAGE, CardEntry
 from app.components.text import pick
 from app.sources import Source
 from recap import columns as c
 
 SAVED: Final = "saved"
-FIELDS: Final = ("list", "search", "collection")
+_FIELDS: Final = ("list", "search", "collection")
 """Fields of the address that define the list."""
 _LISTS: Final = (*RECIPES, SAVED)
 _ALL: Final = "all"
@@ -41,7 +41,7 @@ class Listed:
     title: str
     note: str
     name: str
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[CardEntry] = field(default_factory=list)
     deck: dict[str, str] = field(default_factory=dict)
     collection: Stored[Collection] | None = None
 
@@ -83,7 +83,7 @@ def search_box() -> None:
         st.session_state.update(case_search=st.session_state["search_cases"], cards_shown=PAGE)
 
     look: dict[str, Any] = {"placeholder": words.SEARCH_HINT, "width": 290, "max_chars": 100}
-    pick(st.text_input, "Search", "", search, *FIELDS, key="search_cases", value=current_search(), **look)
+    pick(st.text_input, "Search", "", search, *_FIELDS, key="search_cases", value=current_search(), **look)
 
 
 def list_pills(found: Mapping[RecipeName, FoundCases], saved: int, chosen: str) -> None:
@@ -95,7 +95,7 @@ def list_pills(found: Mapping[RecipeName, FoundCases], saved: int, chosen: str) 
         return f"Saved {saved:,}" if name == SAVED else f"{LABELS[name]} {_count(found[name])}"  # type: ignore[index]
 
     shown = None if current_search() else chosen
-    pick(st.pills, "List", _LISTS, choose, *FIELDS, key="list_pills", value=shown, format_func=label)
+    pick(st.pills, "List", _LISTS, choose, *_FIELDS, key="list_pills", value=shown, format_func=label)
 
 
 def _count(found: FoundCases) -> str:
@@ -115,10 +115,10 @@ def collection_picker(shelf: Shelf) -> None:
         st.session_state.update(collection=None if name == _ALL else name, cards_shown=PAGE)
 
     look: dict[str, Any] = {"format_func": label, "width": 230}
-    pick(st.selectbox, "Collection", offered, choose, *FIELDS, key=key, value=shown, offered=offered, **look)
+    pick(st.selectbox, "Collection", offered, choose, *_FIELDS, key=key, value=shown, offered=offered, **look)
 
 
-def list_cases(
+def choose_cases(
     source: Source, found: Mapping[RecipeName, FoundCases], mine: list[Stored[SavedCase]], shelf: Shelf, chosen: str
 ) -> Listed:
     search = current_search()
@@ -127,7 +127,7 @@ def list_cases(
     if chosen == SAVED:
         return _saved(shelf, mine)
     recipe = found[RECIPES[RECIPES.index(chosen)]]
-    entries = [Entry(int(case), None, recipe) for case in recipe.cases]
+    entries = [CardEntry(int(case), None, recipe) for case in recipe.cases]
     title = LABELS[recipe.recipe] if recipe.absent else recipe.headline
     return Listed(title, recipe.absent or recipe.meaning, LABELS[recipe.recipe], entries, {"recipe": recipe.recipe})
 
@@ -139,7 +139,7 @@ def _searched(source: Source, mine: list[Stored[SavedCase]], search: str) -> Lis
     there = {stored.value.link.case for stored in held}
     matching = search_cases(table, search, open_workspace(source).own_ids)
     others = [int(case) for case in matching if int(case) not in there]
-    entries = [*(Entry(stored.value.link.case, stored) for stored in held), *(Entry(case) for case in others)]
+    entries = [*(CardEntry(stored.value.link.case, stored) for stored in held), *(CardEntry(case) for case in others)]
     note = words.SEARCHED
     return Listed(found_headline(len(entries), len(table[c.CASE]), search[:40]), note, "Search", entries)
 
@@ -150,5 +150,5 @@ def _saved(shelf: Shelf, mine: list[Stored[SavedCase]]) -> Listed:
     title = collection.value.title if collection else ""
     note = "" if kept else words.NOTHING_SAVED
     deck = {"collection": collection.name} if collection else {"all": "1"}
-    entries = [Entry(stored.value.link.case, stored) for stored in kept]
+    entries = [CardEntry(stored.value.link.case, stored) for stored in kept]
     return Listed(saved_headline(len(kept), title), note, title or "Saved cases", entries, deck, collection)

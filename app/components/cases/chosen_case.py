@@ -14,7 +14,7 @@ from analysis.explain.links import CaseLink
 from analysis.formatting import day
 from app import state
 from app.cached.workspace import open_workspace
-from app.components.cases.card_grid import Entry
+from app.components.cases.card_grid import CardEntry
 from app.components.cases.exchange import open_library
 from app.components.text import act_button, quiet, say_once, section
 from app.components.words import READ_ONLY
@@ -28,7 +28,7 @@ from recap.printable import markdown_text, shortened
 _SAID = "cases_said"
 
 
-def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[Collection] | None) -> None:
+def show_chosen(source: Source, shelf: Shelf, entry: CardEntry, collection: Stored[Collection] | None) -> None:
     opened = open_workspace(source)
     case = opened.case(entry.case)
     places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
@@ -62,7 +62,7 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
     say_once(_SAID)
 
 
-def _open_button(source: Source, label: str, page: str, entry: Entry) -> None:
+def _open_button(source: Source, label: str, page: str, entry: CardEntry) -> None:
     if st.button(label, key=f"open_in_{label.lower()}"):
         params = {"case": str(entry.case)}
         if entry.saved is not None:
@@ -82,7 +82,7 @@ def _new_case(source: Source, case: int, title: str) -> SavedCase:
     return SavedCase(link=link, title=title[:MAX_TITLE], saved=datetime.now(UTC))
 
 
-def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, read_only: bool) -> None:
+def _notes(source: Source, entry: CardEntry, saved: Stored[SavedCase] | None, *, read_only: bool) -> None:
     """Notes and tags; saving puts the case into the library."""
     value = saved.value if saved else None
     owner = f"{entry.case}-{saved.name if saved else 'new'}-{saved.version[:8] if saved else ''}"

@@ -5,22 +5,22 @@ from typing import TYPE_CHECKING, Final
 from analysis.cases.words import shared_title
 from app.cached import explanations
 from app.cached.workspace import open_workspace
-from app.components.cases.card_grid import Entry
+from app.components.cases.card_grid import CardEntry
 from app.components.share import share_button
 from app.sources import Source
 
 if TYPE_CHECKING:
     from analysis.explain.explanation import CaseExplanation
 
-MOST: Final = 10
+_MOST: Final = 10
 """Cases of one page; each is explained in full when the dialog opens."""
 
 
-def share_shown(source: Source, entries: list[Entry], title: str) -> None:
+def share_shown(source: Source, entries: list[CardEntry], title: str) -> None:
     """A button for a list by the title of its collection or recipe; nothing for models without parts."""
     if not source.has_parts or not entries:
         return
-    first = entries[:MOST]
+    first = entries[:_MOST]
 
     def explained() -> "list[CaseExplanation]":
         return [_explain(source, entry) for entry in first]
@@ -31,7 +31,7 @@ def share_shown(source: Source, entries: list[Entry], title: str) -> None:
     )
 
 
-def _explain(source: Source, entry: Entry) -> "CaseExplanation":
+def _explain(source: Source, entry: CardEntry) -> "CaseExplanation":
     moment = open_workspace(source).moment(entry.case)
     if entry.saved is None:
         return explanations.explain(source, moment)

@@ -18,13 +18,13 @@ from app.sources import Source
 from recap.moments import Moment, link_number
 from recap.printable import markdown_text, shortened
 
-Pair = tuple[int | None, int | None]
+PlacePair = tuple[int | None, int | None]
 _KEY: Final = "pair"
 _FIELDS: Final = ("about", "against")
 _LONGEST: Final = 20
 
 
-def current_pair(moment: Moment, usual: int, num_places: int) -> Pair:
+def current_pair(moment: Moment, usual: int, num_places: int) -> PlacePair:
     """The chosen or linked places; None for the usual place, and for the best other one.
 
     Args:
@@ -47,7 +47,7 @@ def current_pair(moment: Moment, usual: int, num_places: int) -> Pair:
     return about, against
 
 
-def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None:
+def runner_up_picker(source: Source, shown: CaseExplanation, pair: PlacePair) -> None:
     """``vs Curlew Lido, 2nd``: lists the best places and accepts any other name."""
     names = {entry.poi: f"{shortened(entry.name, _LONGEST)}, {ordinal(entry.rank)}" for entry in shown.candidates}
     if shown.truth is not None:
@@ -68,14 +68,14 @@ def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None
     say_once("place_missing", st.toast, sentences.no_such_place)
 
 
-def back_to_truth(shown: CaseExplanation, pair: Pair) -> None:
+def back_to_truth(shown: CaseExplanation, pair: PlacePair) -> None:
     """A button that explains the true place again."""
     if pair[0] is not None and shown.truth is not None:
         label = f"Explain {markdown_text(shown.truth_name)} instead"
         act_button(label, "explain-truth", _keep, shown.moment, (None, None), icon="undo", type="tertiary")
 
 
-def find_place(source: Source, moment: Moment, text: str, taken: int) -> int | None:
+def search_place(source: Source, moment: Moment, text: str, taken: int) -> int | None:
     """The best-ranked place with this name or else containing it, or None."""
     found = places_named(open_workspace(source).labels, text, taken)
     if not found:
@@ -84,16 +84,16 @@ def find_place(source: Source, moment: Moment, text: str, taken: int) -> int | N
     return max(found, key=lambda poi: float(total_P[poi]))
 
 
-def _picked(source: Source, shown: CaseExplanation, pair: Pair) -> None:
+def _picked(source: Source, shown: CaseExplanation, pair: PlacePair) -> None:
     chosen = st.session_state["pair_against"]
-    poi = find_place(source, shown.moment, chosen, shown.target) if isinstance(chosen, str) else chosen
+    poi = search_place(source, shown.moment, chosen, shown.target) if isinstance(chosen, str) else chosen
     if poi is None:
         st.session_state["place_missing"] = str(chosen)
         return
     _keep(shown.moment, (pair[0], poi))
 
 
-def _keep(moment: Moment, pair: Pair) -> None:
+def _keep(moment: Moment, pair: PlacePair) -> None:
     st.session_state[_KEY] = (moment, pair)
     for name, poi in zip(_FIELDS, pair, strict=True):
         state.write_param(name, None if poi is None else str(poi))

@@ -18,7 +18,7 @@ from app.sources import Source
 from recap.moments import Moment
 from recap.printable import markdown_text
 
-NARROW: Final = 225
+_NARROW: Final = 225
 _PART: Final = "model-part"
 _PLACE: Final = "model-place"
 _PICTURE: Final = "model-picture"
@@ -42,10 +42,10 @@ def show_model_page(
 @st.fragment
 def _page(source: Source, moment: Moment, flow: ModelFlow) -> None:
     """The picture, the open part, and the curves; opening a part redraws only this."""
-    names = [words.SCORE, *(part.name for part in flow.parts)]
+    names = [words.SCORE_PART, *(part.name for part in flow.parts)]
     if st.session_state.get(_PART) not in names:
-        st.session_state[_PART] = words.SCORE
-    halves = st.grid(4, min_column_width=NARROW)
+        st.session_state[_PART] = words.SCORE_PART
+    halves = st.grid(4, min_column_width=_NARROW)
     with halves.cell(column_span=3):
         names_of = [f"{words.GLYPHS[flow.roles[at]]} {markdown_text(flow.places[at].name)}" for at in (0, 1)]
         place = choose_one("Place", [0, 1], key=_PLACE, named=names_of.__getitem__)

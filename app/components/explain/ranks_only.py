@@ -55,7 +55,7 @@ def _tray(source: Source, moment: Moment, before: RanksOnly, shown: RanksOnly, e
     section("What if")
     rank = ordinal(shown.about.rank)
     was = f"{ordinal(before.about.rank)} → " if edits else ""
-    st.metric(sentences.rank_of(shown.about.name), was + rank)
+    st.metric(sentences.rank_in_words(shown.about.name), was + rank)
     clock(source, moment, before.local_time, shown.local_time)
     now = {entry.visit: ordinal(entry.rank_without) for entry in shown.removed}
     rows = [

@@ -194,7 +194,7 @@ def _map(source: Source, shown: CaseExplanation) -> None:
         maps.draw_map(source, explain_deck, shown, open_workspace(source)),
         height=_MAP_HEIGHT,
         key="explain-map",
-        alt=case_words.map_alt(shown),
+        alt=case_words.case_map_alt(shown),
     )
 
 

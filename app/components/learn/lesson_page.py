@@ -8,8 +8,8 @@ import streamlit as st
 
 from analysis.glossary import TERMS
 from analysis.learn.course import COURSE
-from analysis.learn.lesson import Lesson, LessonUnavailableError, Question, Scene, Training
-from analysis.learn.progress import Progress
+from analysis.learn.lesson import Lesson, LessonQuestion, LessonUnavailableError, Scene, Training
+from analysis.learn.progress import CourseProgress
 from app import (
     state,
     threads,  # noqa: F401 # one thread
@@ -22,10 +22,10 @@ from app.pages import PAGES
 from app.sources import Source
 from recap.printable import markdown_text
 
-NARROW: Final = 300
+_NARROW: Final = 300
 
 
-def show_lesson(source: Source, number: int, progress: Progress) -> None:
+def show_lesson(source: Source, number: int, progress: CourseProgress) -> None:
     """Show the lesson up to the learner's progress."""
     outline = COURSE[number].outline
     st.title(outline.title, anchor=False)
@@ -40,7 +40,7 @@ def show_lesson(source: Source, number: int, progress: Progress) -> None:
     if guess is None:
         _ask(lesson.guess, f"learn_{outline.key}_guess", None, partial(_commit, number), "Lock in this guess")
         return
-    halves = st.grid(3, min_column_width=NARROW, gap="medium")
+    halves = st.grid(3, min_column_width=_NARROW, gap="medium")
     with halves.cell(column_span=2):
         at = move_handles(lesson)
         show_scene(cached.scene(source, number, at), f"learn_{outline.key}", lesson)
@@ -55,7 +55,7 @@ def show_lesson(source: Source, number: int, progress: Progress) -> None:
     _further(source, lesson, number, at)
 
 
-def _given(answer: int | None, question: Question) -> int | None:
+def _given(answer: int | None, question: LessonQuestion) -> int | None:
     return answer if answer is not None and answer < len(question.choices) else None
 
 
@@ -67,9 +67,9 @@ def _reply(lesson: Lesson, guess: int) -> None:
     st.markdown(lesson.idea)
 
 
-def _ask(question: Question, key: str, given: int | None, answer: Callable[[int], None], label: str) -> None:
+def _ask(question: LessonQuestion, key: str, given: int | None, answer: Callable[[int], None], label: str) -> None:
     if question.picture is not None:  # next to the answers, so that both are on the first screen
-        halves = st.grid(3, min_column_width=NARROW, gap="medium")
+        halves = st.grid(3, min_column_width=_NARROW, gap="medium")
         with halves.cell(column_span=2):
             show_chart(question.picture, f"picture_{key}")
         with halves.cell():
@@ -78,7 +78,7 @@ def _ask(question: Question, key: str, given: int | None, answer: Callable[[int]
         _answers(question, key, given, answer, label)
 
 
-def _answers(question: Question, key: str, given: int | None, answer: Callable[[int], None], label: str) -> None:
+def _answers(question: LessonQuestion, key: str, given: int | None, answer: Callable[[int], None], label: str) -> None:
     st.markdown(f"**{question.prompt}**")
     chosen = st.radio(
         "Your answer",

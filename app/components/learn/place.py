@@ -6,7 +6,7 @@ import streamlit as st
 
 from analysis.learn.course import COURSE
 from analysis.learn.lesson import Handle, Lesson
-from analysis.learn.progress import Progress
+from analysis.learn.progress import CourseProgress
 from app import state
 
 _KEYS: Final = tuple(entry.outline.key for entry in COURSE)
@@ -28,17 +28,17 @@ def go_to(number: int) -> None:
     state.write_param("at", None)
 
 
-def current_progress() -> Progress:
+def current_progress() -> CourseProgress:
     """All answers so far, or those of the link."""
     asked = state.incoming("answers")
     if asked is not None:
         st.session_state["learn_answers"] = asked
-    progress = Progress.parse(st.session_state.get("learn_answers", ""), len(COURSE))
+    progress = CourseProgress.parse(st.session_state.get("learn_answers", ""), len(COURSE))
     keep(progress)
     return progress
 
 
-def keep(progress: Progress) -> None:
+def keep(progress: CourseProgress) -> None:
     st.session_state["learn_answers"] = progress.text
     state.write_param("answers", progress.text or None)
 

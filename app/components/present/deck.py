@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.cases.library import Library, Stored
 from analysis.cases.saved_case import SavedCase
-from analysis.cases.slides import STEPS, Step
+from analysis.cases.slides import SLIDE_STEPS, Step
 from analysis.cases.words import RECIPES
 from app import state
 from app.cached import tables
@@ -39,7 +39,7 @@ class Deck:
     @property
     def slides(self) -> list[tuple[int, Step]]:
         """Every slide as (case, step)."""
-        return [(at, step) for at in range(len(self.cases)) for step in STEPS if at == 0 or step != "often"]
+        return [(at, step) for at in range(len(self.cases)) for step in SLIDE_STEPS if at == 0 or step != "often"]
 
 
 def current_deck(source: Source, num_cases: int) -> Deck:
@@ -51,7 +51,7 @@ def current_deck(source: Source, num_cases: int) -> Deck:
     which = {name: value for name in _WHICH if (value := st.query_params.get(name))}
     cases = [entry for entry in _cases(source, which) if 0 <= entry.case < num_cases]
     if not cases:
-        raise CaseError(words.NO_CASE)
+        raise CaseError(words.NO_CASE_CHOSEN)
     return Deck(tuple(cases))
 
 
@@ -60,11 +60,11 @@ def current_slide(deck: Deck) -> int:
     which, step = max(link_number(state.standing("at") or "1") - 1, 0), state.standing("step") or ""
     wanted = [slide for slide in deck.slides if slide[0] == which and slide[1] == (step or slide[1])]
     position = deck.slides.index(wanted[0]) if wanted else 0
-    go_to(deck, position)
+    go_to_step(deck, position)
     return position
 
 
-def go_to(deck: Deck, position: int) -> None:
+def go_to_step(deck: Deck, position: int) -> None:
     which, step = deck.slides[min(max(position, 0), len(deck.slides) - 1)]
     state.write_params({"at": str(which + 1), "step": step})
 
@@ -76,7 +76,7 @@ def _cases(source: Source, which: Mapping[str, str]) -> list[Presented]:
         if "collection" in which:
             stored = shelf.collections.get(which["collection"])
             if stored is None:
-                raise CaseError(words.NO_COLLECTION)
+                raise CaseError(words.LINKED_COLLECTION_GONE)
             names = [name for name in stored.value.cases if name in mine]
             if not names:
                 raise CaseError(words.OTHER_DATA)

@@ -10,7 +10,7 @@ from app.sources import find_sources
 from recap.errors import RecapError
 from recap.printable import markdown_text
 from recap.runs.store.types import RunSummary
-from recap.training.metrics_file import METRICS, read_metrics
+from recap.training.metrics_file import METRICS_FILE, read_metrics
 
 
 def show_example() -> None:
@@ -25,7 +25,7 @@ def show_example() -> None:
             summary = cast(RunSummary, checkpoint.read_summary())
         except RecapError:
             continue
-        metrics = read_metrics(source.checkpoint_folder / TRAINING_FOLDER / METRICS)
+        metrics = read_metrics(source.checkpoint_folder / TRAINING_FOLDER / METRICS_FILE)
         if metrics:
             section(f"{words.EXAMPLE}: {markdown_text(source.label)}")
             show_result(markdown_text(checkpoint.label), summary)

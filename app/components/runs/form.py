@@ -21,7 +21,7 @@ from recap.runs.store.spec import Backend, DeviceRequest, RunSpec
 from recap.runs.store.submission import build_specs
 from recap.training_config import AnyTraining, TrainConfig
 
-SEEDS = (1, 2, 3, 4)
+_SEEDS = (1, 2, 3, 4)
 DEVICES: tuple[DeviceRequest, ...] = ("auto", "cpu", "cuda")
 MAX_EPOCHS = 200
 RECAP_EXAMPLE = "optimiser.learning_rate=0.001"
@@ -61,10 +61,10 @@ def show_form(store: RunStore) -> None:
     epochs = st.slider("Epochs", 1, max(MAX_EPOCHS, config.epochs), config.epochs, key=f"run_epochs_{preset}")
     own_hops = hops = hops_of(config)
     if own_hops is not None:
-        hops = st.slider("Hops", 1, 5, own_hops, key=f"run_hops_{preset}", help=words.HOPS)
-    seeds = st.pills("Seeds", SEEDS, selection_mode="multi", default=[1], key="run_seeds", help=words.SEEDS)
+        hops = st.slider("Hops", 1, 5, own_hops, key=f"run_hops_{preset}", help=words.HOPS_HELP)
+    seeds = st.pills("Seeds", _SEEDS, selection_mode="multi", default=[1], key="run_seeds", help=words.SEEDS_HELP)
     with st.expander("More", icon=":material/tune:"):
-        quiet(words.FIELDS)
+        quiet(words.FIELDS_HELP)
         example = RECAP_EXAMPLE if isinstance(config, TrainConfig) else PUBLISHED_EXAMPLE
         text = st.text_area("Fields", key="run_fields", placeholder=example, height=80)
         device = st.segmented_control("Device", DEVICES, default="auto", required=True, key="run_device") or "auto"

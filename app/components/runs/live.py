@@ -109,7 +109,7 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
 def show_result(model: str, summary: RunSummary) -> None:
     table = result_table(model, summary)
     if len(table):
-        quiet(words.RESULT)
+        quiet(words.RESULT_HELP)
         st.table(table.set_index("Model"), border="horizontal")
 
 

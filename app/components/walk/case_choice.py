@@ -94,7 +94,7 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
         )
 
 
-def current_selection(source: Source) -> Selection | None:
+def walk_selection(source: Source) -> Selection | None:
     """The bar or cell of a link or a click."""
     asked = state.incoming("cases")
     if asked is not None:

@@ -12,7 +12,7 @@ from recap.data.synthetic.shapes import Line, Point, inside, runs, smooth
 _TOWNS: Final = ("town", "village")
 
 
-def to_degrees(point: Point, digits: int = 5) -> tuple[float, float]:
+def degrees_of_metres(point: Point, digits: int = 5) -> tuple[float, float]:
     """(longitude, latitude) of a point in metres from the city's middle, in integer arithmetic: one degree is 111,195 m
     of latitude and 77,243 m of longitude, exact within 0.5 % in the whole city.
     """
@@ -67,8 +67,8 @@ def build_basemap() -> dict[str, Any]:
     }
     return {
         "name": places.CITY,
-        "center": list(to_degrees((0, 500))),
-        "bounds": [*to_degrees((-23_000, -11_500)), *to_degrees((21_000, 19_500))],
+        "center": list(degrees_of_metres((0, 500))),
+        "bounds": [*degrees_of_metres((-23_000, -11_500)), *degrees_of_metres((21_000, 19_500))],
         "order": list(layers),
         "layers": {name: {"type": "FeatureCollection", "features": features} for name, features in layers.items()},
     }
@@ -102,7 +102,7 @@ def _dense(line: Line, step: int = 20) -> Line:
 
 
 def _degrees(line: Line) -> list[list[float]]:
-    return [list(to_degrees(point)) for point in line]
+    return [list(degrees_of_metres(point)) for point in line]
 
 
 def _feature(kind: str, coordinates: list[Any], properties: dict[str, str | int]) -> dict[str, Any]:
@@ -120,4 +120,4 @@ def _line(lines: list[Line], **properties: str | int) -> dict[str, Any]:
 
 
 def _point(at: Point, **properties: str | int) -> dict[str, Any]:
-    return _feature("Point", list(to_degrees(at)), properties)
+    return _feature("Point", list(degrees_of_metres(at)), properties)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from recap import columns as c
-from recap.data.synthetic.basemap import to_degrees
+from recap.data.synthetic.basemap import degrees_of_metres
 from recap.data.synthetic.categories import CATEGORIES
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.people import build_people
@@ -53,7 +53,7 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
     rows.sort()
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)
     second, user, venue, offset_column = table.T
-    longitude, latitude = (np.array(axis) for axis in zip(*map(to_degrees, city.at), strict=True))
+    longitude, latitude = (np.array(axis) for axis in zip(*map(degrees_of_metres, city.at), strict=True))
     category = np.array(city.category)[venue]
     frame = pd.DataFrame(
         {

@@ -15,7 +15,7 @@ from recap.runs.store.state import ACTIVE, RunState, StateName, now, read_json
 from recap.runs.store.types import RunProgress, RunReference, RunSummary
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
-from recap.training.metrics_file import METRICS, EpochLine, read_metrics
+from recap.training.metrics_file import METRICS_FILE, EpochLine, read_metrics
 
 SPEC: Final = "spec.json"
 STATE: Final = "state.json"
@@ -130,7 +130,7 @@ class RunFolder:
 
     def read_metrics(self) -> list[EpochLine]:
         """One entry for each finished epoch; a damaged line ends the list."""
-        return read_metrics(self.path / METRICS)
+        return read_metrics(self.path / METRICS_FILE)
 
     def read_summary(self) -> RunSummary:
         """The finished run's summary; empty before."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.cases.case_filter import CaseFilter, hide_truth
-from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
+from analysis.cases.case_table import CAUSE_NAMES, FROM, HOUR, REASON, TO
 from analysis.cases.diversity import diverse_order
 from analysis.cases.recipes import RecipeTables, find
 from analysis.cases.search import search_cases
@@ -148,7 +148,19 @@ ROWS = [
     (2, 21.0, 0, 3, 8, 23, "Pier Bar", "Home", "Home", "out_of_reach", ()),
     (3, 400.0, 0, 9, 8, 1, "Home", "Dock Bar", "Bar", "near_miss", ()),
 ]
-NAMES = [c.CASE, c.RANK, c.TRANSITION_COUNT, c.DESTINATION_COUNT, c.USER, HOUR, FROM, TO, c.CATEGORY, REASON, CAUSES]
+NAMES = [
+    c.CASE,
+    c.RANK,
+    c.TRANSITION_COUNT,
+    c.DESTINATION_COUNT,
+    c.USER,
+    HOUR,
+    FROM,
+    TO,
+    c.CATEGORY,
+    REASON,
+    CAUSE_NAMES,
+]
 TABLE = pd.DataFrame(ROWS, columns=NAMES)
 
 
@@ -200,7 +212,7 @@ def test_other_texts_are_refused(text: str) -> None:
 def test_nothing_of_the_truth_is_left_while_it_is_hidden() -> None:
     """Two tables that differ in the truth alone show the same rows and columns."""
     other = TABLE.assign(rank=9, transition_count=9, destination_count=9, to="Zoo", category="Zoo", reason="")
-    other[CAUSES] = [()] * 4
+    other[CAUSE_NAMES] = [()] * 4
     chosen = CaseFilter.from_text("hours=8-17&categories=Bar&causes=core&search=bar")
     shown, same = (hide_truth(table)[chosen.without_truth().mask(hide_truth(table))] for table in (TABLE, other))
     pd.testing.assert_frame_equal(shown, same)

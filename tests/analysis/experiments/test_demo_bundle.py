@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.experiments.bundled_published import PUBLISHED
-from analysis.experiments.demo_bundle import model_card
+from analysis.experiments.bundled_published import BUNDLED_PUBLISHED
+from analysis.experiments.demo_bundle import bundle_card
 from analysis.explain.curves import learned_curves, replicate_curves
 from analysis.records.accuracy import is_known
 from analysis.records.evaluation_records import records_key
-from analysis.records.imported import SHIPPED, find_predictions
+from analysis.records.imported import SHIPPED_PREDICTIONS, find_predictions
 from analysis.records.kept_seeds import seed_tables
 from analysis.records.table_cache import kept_table
 from analysis.workspace import Workspace
@@ -77,12 +77,15 @@ def test_the_curves_of_four_more_seeds_are_shipped(opened: Workspace) -> None:
 def test_published_models_are_shipped_as_records(opened: Workspace) -> None:
     """LoTNext and the strongest by validation of the card's others: sealed, every place ranked, as the card says."""
     shipped = [item for item in find_predictions(opened.dataset.hash) if item.shipped]
-    verify_sums(BUNDLE / SHIPPED, [item.path.name for item in shipped])
-    assert {path.name for path in (BUNDLE / SHIPPED).iterdir()} == {"SHA256SUMS", *(item.path.name for item in shipped)}
+    verify_sums(BUNDLE / SHIPPED_PREDICTIONS, [item.path.name for item in shipped])
+    assert {path.name for path in (BUNDLE / SHIPPED_PREDICTIONS).iterdir()} == {
+        "SHA256SUMS",
+        *(item.path.name for item in shipped),
+    }
     card = (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8").split("## Published models trained here")[1]
     table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in card.splitlines() if line.startswith("| ")]
     rows = {cells[0]: cells for cells in table[1:]}
-    assert len(rows) == len(PUBLISHED) == 6
+    assert len(rows) == len(BUNDLED_PUBLISHED) == 6
     others = [name for name in rows if not name.startswith("LoTNext")]
     strongest = max(others, key=lambda name: float(rows[name][2]))
     assert {item.described for item in shipped} == {strongest, "LoTNext, as published"}
@@ -100,7 +103,7 @@ def test_published_models_are_shipped_as_records(opened: Workspace) -> None:
 def test_shipped_card_is_what_the_template_says(opened: Workspace) -> None:
     """The card in the bundle is the one made from its dataset, checkpoint and ablations; what checks found follows."""
     ablations = json.loads((BUNDLE / "ablations.json").read_text(encoding="utf-8"))
-    made = model_card(opened.dataset, Checkpoint.load(BUNDLE / "checkpoint"), ablations)
+    made = bundle_card(opened.dataset, Checkpoint.load(BUNDLE / "checkpoint"), ablations)
     assert (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8").startswith(made)
 
 

@@ -16,7 +16,7 @@ from analysis.compare.head_share import reweight
 from analysis.compare.paired import compare_means
 from analysis.experiments import cities
 from analysis.experiments.results import ArmResult, ExperimentResult, markdown, measure, training_digest, value_at
-from analysis.experiments.running import RESULT, run_experiment
+from analysis.experiments.running import RESULT_FILE, run_experiment
 from analysis.experiments.spec import ACCURACY, ExperimentSpec, check_spec, list_specs, load_spec
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -159,7 +159,7 @@ def test_every_arm_and_seed_is_measured(done: tuple[ExperimentResult, Path]) -> 
     trained = product(("plain", "no-graph"), (1, 2))
     assert [(arm.arm, arm.seed) for arm in result.arms] == [("visit_count", None), *trained]
     assert result.finished
-    assert ExperimentResult.load(folder / "two-arms" / RESULT) == result
+    assert ExperimentResult.load(folder / "two-arms" / RESULT_FILE) == result
     counted, first, second, without, _ = (arm.values for arm in result.arms)
     assert first["every_step"] != second["every_step"] and counted["every_step"]["all"]["hr1"] > 0
     assert first["cost"]["test_seconds"] > 0 and "reach" not in without
@@ -194,12 +194,12 @@ def test_results_of_another_dataset_are_never_mixed_in(done: tuple[ExperimentRes
     counting = SPEC | {"compare": [], "arms": [{"name": "other", "label": "x", "baseline": "popularity"}]}
     with pytest.raises(DataError, match="choose another --out"):
         run(check_spec(counting), folder, small_city(1))
-    assert ExperimentResult.load(folder / "two-arms" / RESULT) == result
+    assert ExperimentResult.load(folder / "two-arms" / RESULT_FILE) == result
 
 
 def test_result_files_are_checked(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:
     """Another format and a broken file: one clear error each."""
-    content = json.loads((done[1] / "two-arms" / RESULT).read_text())
+    content = json.loads((done[1] / "two-arms" / RESULT_FILE).read_text())
     newer, broken = tmp_path / "newer.json", tmp_path / "broken.json"
     newer.write_text(json.dumps(content | {"format_version": 99}))
     with pytest.raises(FormatVersionError, match="99"):
@@ -306,7 +306,7 @@ def test_no_city_meets_curves_that_saw_it(
     packaged: PretrainedCurves, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A city of the file gets the curves of the others, another city the file; stopped, it continues."""
-    monkeypatch.setattr(cities, "USERS", (5, 10_000))
+    monkeypatch.setattr(cities, "USER_NUMBERS", (5, 10_000))
     datasets = [small_city(), small_city(1), small_city(2)]
     assert not run_in_cities(packaged, tmp_path, datasets, stop_after=30).is_finished
     done = run_in_cities(packaged, tmp_path, datasets)

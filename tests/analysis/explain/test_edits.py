@@ -13,7 +13,7 @@ import torch
 from analysis.explain.case_words import describe_ranks
 from analysis.explain.edited_case import EditedCase, apply_edit, build_edited_case
 from analysis.explain.edits import (
-    WEEKDAYS,
+    DAY_NAMES,
     AddVisit,
     Edit,
     EditError,
@@ -156,7 +156,7 @@ def random_edits(edited_case: EditedCase, generator: np.random.Generator, length
             f"add:{poi}@{moment}",
             f"move:{generator.choice(visits)}@{moment}",
             f"hour:{generator.integers(0, 24)}:{generator.integers(0, 60)}",
-            f"weekday:{generator.choice(WEEKDAYS)}",
+            f"weekday:{generator.choice(DAY_NAMES)}",
             f"source:{other}",
             f"edge:{poi}-{other}:{generator.integers(0, 5)}",
             f"off:{generator.choice([*edited_case.parts_off.values()])}",
@@ -208,7 +208,7 @@ def test_a_clock_edit_never_comes_before_the_check_in_before() -> None:
         edited_case = build_edited_case(predictor, number)
         now = edited_case.variant.history.local_seconds_H[-1]
         clocks = [(f"hour:{hour}", 3600 * hour) for hour in range(24)]
-        clocks += [(f"weekday:{day}", now % 86400) for day in WEEKDAYS]
+        clocks += [(f"weekday:{day}", now % 86400) for day in DAY_NAMES]
         for text, second_of_day in clocks:
             clock_H = apply_edit(edited_case, parse_edit(text)).variant.history.local_seconds_H
             assert (np.diff(clock_H) >= 0).all() and clock_H[-1] % 86400 == second_of_day, text

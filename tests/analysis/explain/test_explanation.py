@@ -18,7 +18,7 @@ from analysis.explain.explain_case import explain_case
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_flow import describe_flow
 from analysis.explain.model_words import headline, worth_note
-from analysis.explain.paths import cut, training_rows, two_hop_paths
+from analysis.explain.paths import cut, paths_between, training_rows
 from analysis.explain.robustness import (
     NUM_DRAWN,
     PermutationTest,
@@ -126,7 +126,7 @@ def test_a_path_adds_f_of_x_times_its_share_and_the_rest_is_scored_without_it() 
         assert float(point_T[after.groups[PATHS]].sum()) == pytest.approx(curve.at(whole - path.product))
         assert path.rank_without == rank_of(after.total_P, explained.target)
         others = [other.middle for other in explained.paths if other is not path]
-        assert [left.middle for left in two_hop_paths(after, explained.target)] == others
+        assert [left.middle for left in paths_between(after, explained.target)] == others
 
 
 def test_the_papers_paths_have_no_points_but_a_cut() -> None:
@@ -295,8 +295,8 @@ def test_whose_transitions() -> None:
             direct = set(rows.users(case.source, case.target).tolist()) - own
             assert checks[TRANSITIONS].users == (len(direct) or None)
         if PATHS in checks:
-            legs = [(case.source, path.middle) for path in two_hop_paths(case, case.target)]
-            legs += [(path.middle, case.target) for path in two_hop_paths(case, case.target)]
+            legs = [(case.source, path.middle) for path in paths_between(case, case.target)]
+            legs += [(path.middle, case.target) for path in paths_between(case, case.target)]
             users = {int(user) for leg in legs for user in rows.users(*leg)} - own
             assert checks[PATHS].users == len(users)
 

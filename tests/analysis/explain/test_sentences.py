@@ -7,7 +7,7 @@ import pytest
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.paths import TransitionMakers
 from analysis.explain.sentences import describe_listed, headline, render_sentences
-from analysis.explain.types import Candidate, PastVisits, PathTerms, Visit, Without
+from analysis.explain.types import ExplainedPlace, PastVisits, PathTerms, Visit, Without
 from analysis.explain.what_if import RankChange, WhatIf
 from recap.features.catalogue import PAST, PATHS, TIME, TRANSITIONS
 
@@ -15,14 +15,14 @@ TARGET, RUNNER_UP, SOURCE = 1, 2, 3
 NOBODY = TransitionMakers(own=0, others=0, users=0)
 
 
-def place(poi: int, name: str, rank: float, *points: float) -> Candidate:
+def place(poi: int, name: str, rank: float, *points: float) -> ExplainedPlace:
     """A place with points of past visits, time, transitions and paths."""
     groups = dict(zip((PAST, TIME, TRANSITIONS, PATHS), points, strict=True))
     of_score = {"probability": 0.1, "score": sum(points), "groups": groups, "terms": groups, "gate": None}
-    return Candidate(poi=poi, name=name, category="", rank=rank, **of_score)
+    return ExplainedPlace(poi=poi, name=name, category="", rank=rank, **of_score)
 
 
-def arms(rank: float, *points: float) -> list[Candidate]:
+def arms(rank: float, *points: float) -> list[ExplainedPlace]:
     """The explained place, next to its runner-up."""
     return [place(TARGET, "Denholme Arms", rank, *points), LIDO]
 

@@ -16,8 +16,8 @@ from analysis.explain.explain_case import explain_case
 from analysis.figures.basemap import MAX_DOTS, basemap_style, frequent_ways, has_streets
 from analysis.figures.deck_layers import discs
 from analysis.figures.labels import Label, label_box, place_labels
-from analysis.figures.landmarks import MIN_USERS, landmarks, with_landmarks
-from analysis.figures.map_ground import Ground
+from analysis.figures.landmarks import LANDMARK_USERS, landmarks, with_landmarks
+from analysis.figures.map_ground import MapGround
 from analysis.figures.map_image import draw_explain_image, draw_walk_image
 from analysis.figures.palette import DARK, LIGHT, Palette
 from analysis.figures.table_rows import rows
@@ -203,7 +203,7 @@ def test_deck_and_picture_of_a_case() -> None:
             deck = json.loads(walk_deck(marks, map_style="data:,", palette=LIGHT, chosen=disc["poi"]).to_json())
             (ring,) = next(layer for layer in deck["layers"] if layer["id"] == "chosen")["data"]
             assert ring["at"] == disc["at"] and ring["r"] == disc["r"] + (9 if shown and disc["poi"] == truth else 4)
-        colours = colours_of(draw_walk_image(marks, Ground(opened, build_basemap()), palette=DARK))
+        colours = colours_of(draw_walk_image(marks, MapGround(opened, build_basemap()), palette=DARK))
         assert (ImageColor.getrgb(DARK.truth.fill) in colours) == shown
         assert ImageColor.getrgb(DARK.model.fill) in colours
 
@@ -222,7 +222,7 @@ def test_picture_of_an_explanation() -> None:
     explained = (explain_case(predictor, number, counterfactuals=False) for number in range(len(predictor.cases)))
     explanation = next(e for e in explained if e.paths and e.target_rank > 1)
     for palette in (LIGHT, DARK):
-        colours = colours_of(draw_explain_image(explanation, Ground(opened), palette=palette))
+        colours = colours_of(draw_explain_image(explanation, MapGround(opened), palette=palette))
         for fill in (palette.paths.fill, palette.truth.fill, palette.model.fill):
             assert ImageColor.getrgb(fill) in colours
 
@@ -248,7 +248,7 @@ def test_a_city_without_streets_names_places_that_many_know() -> None:
     named = landmarks(opened)
     train = opened.dataset.checkins[opened.dataset.checkins[c.SPLIT] == c.TRAIN]
     users = train.groupby(c.POI)[c.USER].nunique().sort_values(ascending=False, kind="stable")
-    assert len(named) == (users >= MIN_USERS).sum() > 0
+    assert len(named) == (users >= LANDMARK_USERS).sum() > 0
     assert named["text"].iloc[0] in set(opened.dataset.pois[c.POI_NAME]) | set(opened.dataset.pois[c.CATEGORY])
     latitude, longitude = np.array([46.0, 46.0, 46.0]), np.array([-35.0, -34.9999, -34.98])
     places = pd.DataFrame({"text": ["Harbour", "Inn", "Mill"], c.LATITUDE: latitude, c.LONGITUDE: longitude})

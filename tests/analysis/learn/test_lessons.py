@@ -19,7 +19,7 @@ from analysis.learn.drawing import draw
 from analysis.learn.handout import handout_html
 from analysis.learn.lesson import MOST_CHOICES, Lesson, LessonUnavailableError
 from analysis.learn.lessons.curve import FLAT, SHAPES
-from analysis.learn.progress import Progress
+from analysis.learn.progress import CourseProgress
 from analysis.learn.toy_town import build_toy_town
 from analysis.long_tail.misses import MISSES
 from analysis.workspace import Workspace
@@ -156,8 +156,8 @@ CHOICES = st.one_of(st.none(), st.integers(0, MOST_CHOICES - 1))
 @given(st.lists(st.tuples(CHOICES, CHOICES), min_size=1, max_size=12))
 def test_what_is_written_is_read(answers: list[tuple[int | None, int | None]]) -> None:
     """For any answers: text and back, and how many there are; one lesson begun again leaves the others."""
-    progress = Progress(*map(tuple, zip(*answers, strict=True)))
-    assert Progress.parse(progress.text, len(answers)) == progress
+    progress = CourseProgress(*map(tuple, zip(*answers, strict=True)))
+    assert CourseProgress.parse(progress.text, len(answers)) == progress
     done = sum(answer is not None for pair in answers for answer in pair)
     assert sum(map(progress.answered, range(len(answers)))) == done
     again = progress.without(0)
@@ -168,7 +168,7 @@ def test_what_is_written_is_read(answers: list[tuple[int | None, int | None]]) -
 @given(st.text(max_size=60), st.integers(1, 12))
 def test_any_text_is_some_progress(text: str, lessons: int) -> None:
     """Whatever a link brings: every lesson has an answer that a question could have, or none."""
-    progress = Progress.parse(text, lessons)
+    progress = CourseProgress.parse(text, lessons)
     assert len(progress.guesses) == len(progress.checks) == lessons
     assert all(answer is None or 0 <= answer < MOST_CHOICES for answer in progress.guesses + progress.checks)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.learn.live_training import LiveEpoch, Part, toy_config, train_in_town, worth_of_part
-from analysis.learn.toy_town import MAX_SHARE, PLACES, build_toy_town, place_name, square_of, stop_of
+from analysis.learn.live_training import LeftOut, LiveEpoch, toy_config, train_in_town, worth_of_part
+from analysis.learn.toy_town import MAX_SHARE, TOWN_PLACES, build_toy_town, place_name, square_of, stop_of
 from recap import columns as c
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import metrics_of
@@ -31,7 +31,7 @@ def test_the_truth_is_the_planted_one(two_hop: float, returns: float, seed: int)
     assert town.kinds.count("return") / len(town.kinds) == pytest.approx(returns, abs=0.02)
     planted = cases[kinds == "two_hop"]
     assert (planted[c.TRANSITION_COUNT] == 0).all()
-    number = {place_name(place): place for place in range(PLACES)}
+    number = {place_name(place): place for place in range(TOWN_PLACES)}
     name = town.dataset.pois[c.POI_NAME].to_list()
     for source, target in zip(planted[c.SOURCE], planted[c.TARGET], strict=True):
         house, square = number[name[source]], number[name[target]]
@@ -61,7 +61,7 @@ T_OF_FIVE = 2.776
 """Student's t for 95 % and four degrees of freedom."""
 
 
-def _interval(two_hop: float, returns: float, part: Part) -> tuple[float, float]:
+def _interval(two_hop: float, returns: float, part: LeftOut) -> tuple[float, float]:
     """95 % interval of HR@1 of the whole model less HR@1 without the part, over five towns with five seeds."""
     found = []
     for seed in range(5):
@@ -74,7 +74,7 @@ def _interval(two_hop: float, returns: float, part: Part) -> tuple[float, float]
 
 @pytest.mark.slow  # ten trainings each
 @pytest.mark.parametrize("part", ["graph", "history"])
-def test_a_part_earns_its_keep_where_it_is_needed(part: Part) -> None:
+def test_a_part_earns_its_keep_where_it_is_needed(part: LeftOut) -> None:
     """At the largest share the interval of what leaving it out costs lies above 0.1."""
     low, _ = _interval(*((MAX_SHARE, 0.0) if part == "graph" else (0.0, MAX_SHARE)), part)
     assert low > 0.1
@@ -83,7 +83,7 @@ def test_a_part_earns_its_keep_where_it_is_needed(part: Part) -> None:
 @pytest.mark.slow  # ten trainings
 @pytest.mark.thorough
 @pytest.mark.parametrize("part", ["graph", "history"])
-def test_a_part_earns_nothing_where_nothing_was_planted(part: Part) -> None:
+def test_a_part_earns_nothing_where_nothing_was_planted(part: LeftOut) -> None:
     """Over five seeds the interval of what leaving it out costs holds 0, and lies within one step in a hundred."""
     low, high = _interval(0.0, 0.0, part)
     assert -0.01 < low <= 0 <= high < 0.01

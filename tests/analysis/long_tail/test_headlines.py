@@ -22,8 +22,8 @@ from analysis.long_tail.overview_headlines import (
     card_badge,
     card_sentence,
     curves_headline,
-    curves_line,
     describe_data,
+    fitted_curves_line,
     overview_headline,
     overview_sentence,
 )
@@ -272,7 +272,7 @@ def test_feature_curves_alone() -> None:
     ahead = "Feature curves alone rank better than RECAP: MRR 0.503 against 0.500."
     assert curves_headline("RECAP", ours, better) == ahead
     spans = ((0, -0.001, 0.005), (0.1, 0.05, 0.2), (-1, -2, -0.5))
-    said = [curves_line("RECAP", Difference(*span), "hr20") for span in spans]
+    said = [fitted_curves_line("RECAP", Difference(*span), "hr20") for span in spans]
     assert said[0] == "RECAP ties with feature curves alone (HR@20 difference −0.001 to +0.005)."
     assert "is ahead of" in said[1] and "is behind" in said[2]
 

@@ -17,7 +17,7 @@ from analysis.sharing.page import render_html
 from analysis.sharing.places import masked_places
 from analysis.sharing.share import projection_of, share_cases
 from analysis.sharing.shared_case import SharedPage
-from analysis.sharing.tables import EXACT, PRIVACY, is_personal, share_table, to_csv
+from analysis.sharing.tables import AS_RECORDED, PRIVACY, is_personal, share_table, to_csv
 from analysis.sharing.walks import share_step
 from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import read_trajectory
@@ -182,7 +182,7 @@ def test_a_written_table_leaks_nothing(name: str) -> None:
 def test_as_recorded_only_with_a_column_that_says_so(name: str) -> None:
     whole = TABLES[name]()
     exact = share_table(whole, opened(), exact=True)
-    assert (exact[PRIVACY] == EXACT).all()
+    assert (exact[PRIVACY] == AS_RECORDED).all()
     pd.testing.assert_frame_equal(exact.drop(columns=PRIVACY), whole)
 
 

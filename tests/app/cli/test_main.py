@@ -19,7 +19,7 @@ import typer
 from packaging.requirements import Requirement
 
 from app.cli.console import print_json
-from app.cli.examples import EXAMPLES, epilog
+from app.cli.examples import COMMAND_EXAMPLES, epilog
 from app.cli.main import app
 from recap.data.dataset import Dataset
 from recap.runs.execution import control
@@ -280,12 +280,12 @@ def test_accuracy_of_each_user(city_folder: Path, tmp_path: Path) -> None:
 def test_every_command_has_a_sentence_and_examples() -> None:
     """One sentence above the options, and under them examples that the command's own parser takes."""
     found = dict(commands_of(typer.main.get_command(app)))
-    assert set(EXAMPLES) <= set(found)
+    assert set(COMMAND_EXAMPLES) <= set(found)
     for name, command in found.items():
         help_text = " ".join(str(command.help).split())
         assert help_text.endswith(".") and ". " not in help_text and help_text.count(" ") < 19, name
         assert command.epilog == epilog(name), name
-        for example in EXAMPLES[name]:
+        for example in COMMAND_EXAMPLES[name]:
             words = shlex.split(example.partition(" > ")[0])
             start = 1 + len(name.split())
             assert words[:start] == ["recap", *name.split()], example

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from recap.errors import ScoreError
 from recap.evaluation import place_ranks
 from recap.evaluation.metrics import (
-    GROUPS,
+    CASE_GROUPS,
     METRICS,
     group_masks,
     hit_rate,
@@ -164,8 +164,8 @@ def test_a_catalogue_of_equals_is_chance() -> None:
 def test_groups_by_hand() -> None:
     """m_sd of 0, 1, 2, 7: two head cases, two tail cases, one of them unseen."""
     groups = metrics_by_group(records([0, 4, 0, 9], [1, 1, 1, 1], [0, 1, 2, 7]))
-    assert tuple(groups) == GROUPS
-    assert [groups[name]["n"] for name in GROUPS] == [4, 2, 2, 1]
+    assert tuple(groups) == CASE_GROUPS
+    assert [groups[name]["n"] for name in CASE_GROUPS] == [4, 2, 2, 1]
     assert groups["tail"]["hr1"] == 0.5
     assert groups["unseen"]["hr1"] == 1.0
     assert groups["head"]["mrr"] == pytest.approx((1 + 1 / 10) / 2)

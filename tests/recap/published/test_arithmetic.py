@@ -23,7 +23,7 @@ from recap.published.lotnext import Lotnext, closest_pois
 from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork, rotate
 from recap.published.registry import build_published
 from recap.published.sasrec import Melt, Sasrec
-from recap.published.sthgcn import NumberCode, Outline, SimilarTrajectories, Sthgcn, TrajectoryReader, kilometres
+from recap.published.sthgcn import NumberCode, SimilarTrajectories, Sthgcn, TrajectoryEnds, TrajectoryReader, kilometres
 from recap.published.transformers import Getnext, Rotan, TimeTurn, flow_map, place_features, quadkey_runs
 from recap.published.windows import Windows, average_past, degrees_apart, time_weights
 from tests.checkins import split_dataset
@@ -433,7 +433,10 @@ def test_sthgcn_finds_similar_earlier_trajectories_of_others() -> None:
     walks = [(0, [0, 3]), (1, [0, 1, 2]), (2, [4]), (3, [0, 1]), (3, [0, 1, 0, 5]), (4, [0, 1])]
     dataset = split_dataset([(user, [(poi, c.TRAIN) for poi in walk]) for user, walk in walks], num_pois=6)
     checkins = CheckinTensors.from_dataset(dataset)
-    batch, outline = Histories(checkins, torch.tensor([10])), Outline.of(checkins)  # user 3, in his second trajectory
+    batch, outline = (
+        Histories(checkins, torch.tensor([10])),
+        TrajectoryEnds.of(checkins),
+    )  # user 3, trajectory 2
     prefixes, start = outline.prefixes(batch, 9), checkins.seconds_T[torch.tensor([8])]
     assert prefixes.row_H.tolist() == [8, 9, 10] and outline.first_J.tolist() == [0, 2, 5, 6, 8, 12]
     assert [found.tolist() for found in outline.earlier(batch, 5)] == [[0], [3]], "his own is a neighbour of its kind"

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from recap import columns as c
-from recap.checkpoint import MANIFEST, Checkpoint
+from recap.checkpoint import CHECKPOINT_MANIFEST, Checkpoint
 from recap.errors import CheckpointError, VocabularyError
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, Histories
@@ -88,7 +88,7 @@ def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) ->
     fields = ["--set", "dim=6", "--set", "target_time=true"]
     line = recap_json_here("train", city_folder, "--preset", "replay", "--epochs", 1, *fields, "--out", out)
     assert (line["model"], line["options"]) == ("replay", {"target_time": True})
-    manifest = json.loads((out / MANIFEST).read_text())
+    manifest = json.loads((out / CHECKPOINT_MANIFEST).read_text())
     assert (manifest["format_version"], manifest["model"], manifest["train"]["target_time"]) == (3, "replay", True)
     found = recap_json_here("evaluate", out, "--data", city_folder)
     assert (found["model"], found["options"]) == ("REPLAY, target's time given", {"target_time": True})

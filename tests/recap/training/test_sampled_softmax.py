@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
-from recap.checkpoint import CARD
+from recap.checkpoint import MODEL_CARD
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError
 from recap.evaluation.evaluate import evaluate
@@ -124,7 +124,7 @@ def test_the_curves_stand_next_to_a_training_but_not_among_too_many_places(tmp_p
         checkpoint = train(dataset, config, tmp_path / name, device=cpu)
         others = checkpoint.read_summary()["baselines"]
         assert others.keys() == ({FEATURE_CURVES} if name == "whole" else set()) | set(COUNTING_BASELINES)
-        assert ("| feature_curves | tail |" in (tmp_path / name / CARD).read_text("utf-8")) == (name == "whole")
+        assert ("| feature_curves | tail |" in (tmp_path / name / MODEL_CARD).read_text("utf-8")) == (name == "whole")
         for baseline in others:
             assert others[baseline] == evaluate(build_baseline(baseline, dataset, graph), dataset, graph).metrics
 
