@@ -41,12 +41,11 @@ FORMAT_VERSION: Final = 4
 """2: the model may be a published one. 3: places have coordinates and users hashes, to open with later check-ins.
 4: a second set of curves, for a time given.
 """
-MANIFEST: Final = CHECKPOINT_MANIFEST
 WEIGHTS: Final = "model.safetensors"
 BEST_OVERALL_WEIGHTS: Final = "best_overall.safetensors"
 GIVEN_TIME_WEIGHTS: Final = "given_time.safetensors"
 SUMMARY: Final = "summary.json"
-CARD: Final = "MODEL_CARD.md"
+MODEL_CARD: Final = "MODEL_CARD.md"
 TRAINING_FOLDER: Final = "training"
 _ROWS: Final = {
     **dict.fromkeys(("poi_embedding.weight", "core.output.weight", "core.output.bias"), "poi_P"),
@@ -326,7 +325,7 @@ class Checkpoint:
 
     def read_summary(self) -> TrainingSummary:
         """The training's cost and test metrics."""
-        path = self.folder / _SUMMARY
+        path = self.folder / SUMMARY
         try:
             summary: TrainingSummary = read_json(path)
         except (OSError, ValueError) as error:
@@ -362,9 +361,9 @@ def features_read(train: AnyTraining) -> list[dict[str, str]] | None:
 def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:
     """Write manifest, summary, card and, last, SHA256SUMS; weights and vocabulary are already there."""
     replace_json(folder / SUMMARY, summary)
-    replace_text(folder / CARD, model_card(manifest, summary))
-    replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
-    names = [MANIFEST, WEIGHTS, VOCABULARY, USERS, SUMMARY, CARD]
+    replace_text(folder / MODEL_CARD, model_card(manifest, summary))
+    replace_text(folder / CHECKPOINT_MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+    names = [CHECKPOINT_MANIFEST, WEIGHTS, VOCABULARY, USERS, SUMMARY, MODEL_CARD]
     names += [name for name in (BEST_OVERALL_WEIGHTS, GIVEN_TIME_WEIGHTS) if (folder / name).is_file()]
     return write_sums(folder, names)
 

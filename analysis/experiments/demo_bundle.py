@@ -206,7 +206,7 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: _Log) -> Abl
         for name in COUNTING_BASELINES
     }
     variants: dict[str, dict[str, Any]] = {}
-    for name, changes in ABLATIONS.items():
+    for name, changes in _ABLATIONS.items():
         config = train_preset("recap").override([*changes, "given_time=false"])
         checkpoint = _trained(dataset, config, work / _folder_name(name), log)
         log(f"Comparing {name}")

@@ -124,7 +124,7 @@ def measure(
 def measure_records(records: pd.DataFrame, dataset: Dataset, protocol: Protocol = "every_step") -> dict[str, Any]:
     """What `measure` returns of a protocol's records, without metrics that short imported lists do not say."""
     protocols: tuple[Protocol, ...] = (protocol, "every_step", "trajectory_last", "user_last")
-    of = {name: records_of(records, dataset, name) for name in protocols}
+    of = {name: records_of_run(records, dataset, name) for name in protocols}
     unknown = [metric for metric in METRICS if not is_known(records, metric)]
     known = {}
     for name, found in of.items():

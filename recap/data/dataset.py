@@ -30,10 +30,9 @@ from recap.storage.json_text import read_json
 FORMAT_VERSION: Final = 3
 """2: check-ins may be marked as history only, and the configuration says by which rule. 3: check-ins that only
 predictions see, and problems."""
-MANIFEST: Final = DATASET_MANIFEST
 TABLES: Final = ("checkins", "pois", "users")
 UNSEEN: Final = "unseen"
-CARD: Final = "CARD.md"
+DATASET_CARD: Final = "CARD.md"
 _HASHED_ROWS: Final = 1 << 20
 
 
@@ -139,12 +138,12 @@ class Dataset:
         none.
         """
         tables = TABLES if self.unseen is None else (*TABLES, UNSEEN)
-        with new_folder(folder, MANIFEST) as out:
+        with new_folder(folder, DATASET_MANIFEST) as out:
             for name in tables:
                 table = pa.Table.from_pandas(getattr(self, name), preserve_index=False)
                 pq.write_table(table, out / f"{name}.parquet", compression="zstd")
-            (out / MANIFEST).write_text(self.manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            names = [MANIFEST, *(f"{name}.parquet" for name in tables)]
+            (out / DATASET_MANIFEST).write_text(self.manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+            names = [DATASET_MANIFEST, *(f"{name}.parquet" for name in tables)]
             if card:
                 (out / DATASET_CARD).write_text(card, encoding="utf-8")
                 names.append(DATASET_CARD)
@@ -171,7 +170,7 @@ class Dataset:
                 f"{folder} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
             )
         names = (*TABLES, UNSEEN) if values.get("unseen_hash") else TABLES
-        verify_sums(folder, [MANIFEST, *(f"{name}.parquet" for name in names)])
+        verify_sums(folder, [DATASET_MANIFEST, *(f"{name}.parquet" for name in names)])
         try:
             manifest = Manifest.parse(_upgraded(values))
         except ConfigError as error:
@@ -185,7 +184,7 @@ class Dataset:
         for found, recorded in ((content, manifest.dataset_hash), (unseen, manifest.unseen_hash)):
             if found != recorded:
                 raise DatasetError(
-                    f"{folder}: the tables' content is not what {MANIFEST} recorded "
+                    f"{folder}: the tables' content is not what {DATASET_MANIFEST} recorded "
                     f"({found[:12]}… instead of {recorded[:12]}…); run `recap prepare` again"
                 )
         check_tables(**tables, where=str(folder))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig, data_preset
-from recap.data.dataset import MANIFEST, Dataset
+from recap.data.dataset import DATASET_MANIFEST, Dataset
 from recap.data.inspection import find_problems
 from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
 from recap.data.parsing.options import ReadOptions
@@ -64,7 +64,7 @@ def prepare_input(
         raise DataError(found.refusal())
     preset, config = choose_protocol(found.source_format, preset, changes)
     if out is not None:
-        check_target(out, MANIFEST)
+        check_target(out, DATASET_MANIFEST)
     is_on_disk = choose_engine(engine, path, found.source_format)
     name = name or (path.name.partition(".")[0] if out is None else out.name)
     facts = {"name": name, "source_format": found.source_format, "preset": preset}

@@ -221,7 +221,9 @@ def _write_checkpoint(
     if after_test is not None:
         after_test(evaluation)
     summary = _summarise(trainer, best, evaluation, device, _measure_baselines(dataset, trainer))
-    write_checkpoint(out, manifest.model_copy(update={"temperature": temperature}), summary)
+    if given_time is not None:
+        summary["given_time"] = given_time.test_metrics(out, manifest, trainer)
+    write_checkpoint(out, manifest, summary)
     for name in (STATE_FILE, BEST, BEST_OVERALL):
         (trainer.folder / name).unlink(missing_ok=True)
 
@@ -274,11 +276,7 @@ def _summarise(
     }
     if evaluation.drawn_from is not None:
         summary["test_drawn_from"] = evaluation.drawn_from
-    if given_time is not None:
-        summary["given_time"] = given_time.test_metrics(out, manifest, trainer)
-    write_checkpoint(out, manifest, summary)
-    for name in (STATE_FILE, BEST, BEST_OVERALL):
-        (trainer.folder / name).unlink(missing_ok=True)
+    return summary
 
 
 def write_environment(folder: Path, device: torch.device) -> None:
