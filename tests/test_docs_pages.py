@@ -32,10 +32,10 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_the_docs_stay_short() -> None:
-    """At most 250 lines a page and 20,500 words in all."""
+    """At most 250 lines a page and 21,500 words in all."""
     texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
     assert [name for name, text in texts.items() if text.count("\n") > 250] == []
-    assert sum(len(text.split()) for text in texts.values()) <= 20_500
+    assert sum(len(text.split()) for text in texts.values()) <= 21_500
 
 
 def test_every_command_that_a_page_names_is_there() -> None:

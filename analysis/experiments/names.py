@@ -5,6 +5,6 @@ from typing import Final
 
 EXPERIMENTS: Final = tuple(sorted(path.stem for path in (Path(__file__).parent / "specs").glob("*.toml")))
 CITIES: Final = "cities"
-GIVEN_TIME: Final = "given-time"
-SEVERAL: Final = (CITIES, GIVEN_TIME)
+KNOWN_TIME: Final = "given-time"
+SEVERAL: Final = (CITIES, KNOWN_TIME)
 """Experiments that take several datasets."""

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from analysis.experiments.names import CITIES, EXPERIMENTS, GIVEN_TIME, SEVERAL
+from analysis.experiments.names import CITIES, EXPERIMENTS, KNOWN_TIME, SEVERAL
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.options import DeviceOption
 from recap.baselines import PRETRAINED
@@ -78,7 +78,7 @@ def run(
             log=progress_console.print,
             stop=stop,
         )
-        several = {CITIES: run_cities, GIVEN_TIME: run_given_time}
+        several = {CITIES: run_cities, KNOWN_TIME: run_given_time}
         if name in several:
             measure = several[name]
             cities = measure(spec, datasets, PretrainedCurves.packaged(), out, run_one, progress_console.print)

@@ -179,6 +179,8 @@ def _labelled(frames: "list[pd.DataFrame]", dataset: "Dataset") -> "pd.DataFrame
 
 def _print_users(found: "pd.DataFrame", total: int, *, only_new: bool) -> None:
     """Up to five users as tables, more as a line each."""
+    if only_new and (without := min(total, _LINES) - found["user_id"].nunique()):
+        console.print(f"Nothing is left for {count_of(without, 'user')}: they have been to every place.")
     for user, rows in found.groupby("user_id", sort=False):
         best = rows.to_dict("records")
         if total <= _TABLES:

@@ -7,9 +7,12 @@ from app import state
 from app.cached.workspace import open_workspace
 from app.components import words
 from app.components.error_boundary import NothingToShowError
+from app.components.toolbar import source_picker
 from app.pages import OPEN_DATA, RUNS
 from app.settings import AppSettings
 from app.sources import Source
+from recap import columns as c
+from recap.data.splitting import advise_gap
 
 
 def source_with_cases(*, lists: bool = False) -> tuple[Source, Workspace]:
@@ -17,7 +20,11 @@ def source_with_cases(*, lists: bool = False) -> tuple[Source, Workspace]:
     source = open_source(lists=lists)
     opened = open_workspace(source)
     if opened.cases.empty:
-        st.info(words.NO_TEST_CASE)
+        checkins = opened.dataset.checkins
+        seconds = checkins[c.TIME].to_numpy("datetime64[s]").astype("int64")
+        st.info(words.NO_TEST_CASE.format(advice=advise_gap(checkins[c.USER].to_numpy(), seconds)))
+        source_picker(source)
+        open_data_button()
         raise NothingToShowError
     return source, opened
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from recap.printable import markdown_text
 
-NO_TEST_CASE: Final = "This dataset has no test case, so this page has nothing to show."
+NO_TEST_CASE: Final = "This dataset has no test case, so this page has nothing to show: {advice}."
 NO_SOURCE: Final = "Open a table of check-ins, or make a dataset and a model with three commands:"
 NOT_MEASURED: Final = "Not measured yet: run `recap long-tail --full`."
 CAN_MEASURE: Final = "Not measured yet: each case must be ranked again without each part."

@@ -10,10 +10,11 @@ from app.cached.workspace import open_workspace
 from app.components.error_boundary import error_boundary
 from app.components.own_data import words
 from app.components.own_data.check import show_check, show_points
+from app.components.own_data.next_file import add_file
 from app.components.runs.live import once_drawn, show_live
 from app.components.runs.words import run_headline
 from app.components.text import quiet, section
-from app.pages import COMPARE, EXPLAIN, LONG_TAIL, NEXT, OVERVIEW, WALK
+from app.pages import COMPARE, EXPLAIN, LONG_TAIL, NEXT, OPEN_DATA, OVERVIEW, WALK
 from app.settings import AppSettings
 from app.sources import Source, dataset_source, own_datasets
 from app.uploads import LARGEST_MB, Upload
@@ -39,7 +40,8 @@ def view() -> None:
     upload = uploads.find_upload(st.query_params.get("upload", ""))
     source = state.current_source() if upload is None and "ready" in st.query_params else None
     run = _run() if source is not None else None
-    _show_steps(2 if upload is not None else 1 if source is None else 3 if run is None else 4)
+    is_trained = run is not None and describe_run(run)["state"] not in ACTIVE
+    _show_steps(2 if upload is not None else 1 if source is None else 3 if run is None else 4 + is_trained)
     if upload is not None:
         _check(upload)
     elif run is not None:
@@ -123,6 +125,7 @@ def _open(source: Source | None) -> None:
 def _show_ready(source: Source) -> None:
     """Step 3: what the dataset holds, predictions, and a training to start."""
     opened, store = open_workspace(source), run_store.open_store()
+    quiet(state.note_on(OPEN_DATA.name))
     dataset, checkins = opened.dataset, opened.dataset.checkins
     users, places = count_of(dataset.num_users, "user"), count_of(dataset.num_pois, "place")
     cases = count_of(len(opened.cases), "test case")
@@ -145,6 +148,9 @@ def _show_ready(source: Source) -> None:
                 st.rerun()
             time = estimate(store, specs[0], "cuda" if run_store.gpus() else "cpu").seconds
             quiet(words.NO_ESTIMATE if time is None else words.TAKES.format(time=duration(time)))
+        added = add_file(source)
+        if added is not None:
+            _open(dataset_source(added))
 
 
 def _run() -> RunFolder | None:

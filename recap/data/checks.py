@@ -52,7 +52,10 @@ def check_checkins(raw: pd.DataFrame, zone: str | None = None, is_marked: bool =
     ``is_marked``: times were written as UTC, see `RawRead`.
     """
     table = _Sorted(raw, zone, is_marked)
-    checks = _repeats, _speeds, _moving_places, _categories, _gaps, _zones, _spellings, _precision, _zeros, _leaks
+    checks = (
+        *(_repeats, _speeds, _moving_places, _single_visits, _categories),
+        *(_gaps, _zones, _spellings, _precision, _zeros, _leaks),
+    )
     return [problem for check in checks for problem in check(table)]
 
 
@@ -148,8 +151,23 @@ def _moving_places(table: _Sorted) -> Iterator[Problem]:
         "moving_places",
         f"places have several coordinates, {far:,} of them more than {1000 * MIN_SPREAD_KM:g} m apart",
         moving,
-        "The dataset takes the coordinates of a place's first check-in.",
+        "The dataset takes the coordinates of a place's first check-in; if one name is several places, "
+        "--text ids=split makes each spot a place.",
         (f"{table.poi_ids[i]} spreads over {km[i]:,.2f} km" for i in _worst(km, moving)),
+    )
+
+
+def _single_visits(table: _Sorted) -> Iterator[Problem]:
+    """Places of which hardly one has a second check-in: numbers of rows, or points of a track."""
+    single = np.flatnonzero(np.bincount(table.poi) == 1)
+    is_most = len(table.poi) >= _ENOUGH_STEPS and len(single) > 0.9 * len(table.poi)
+    yield from table.found(
+        "single_visits",
+        "places have one check-in each, like nearly all",
+        single if is_most else single[:0],
+        "Then nobody returns, and nothing can be predicted: name the column of places with --map poi, or make places "
+        "of points first, with trackintel (generate_locations) or scikit-mobility (cluster).",
+        map(str, table.poi_ids[single]),
     )
 
 

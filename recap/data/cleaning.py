@@ -10,7 +10,7 @@ from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
-from recap.data.splitting import SplitConfig, cut_trajectories, find_merged, split_by_time
+from recap.data.splitting import SplitConfig, advise_gap, cut_trajectories, find_merged, split_by_time
 from recap.errors import ConfigError, DataError
 
 DROP_REASONS: Final = ("rare_poi", "rare_user", "exact_duplicate", "short_trajectory", "unseen_user", "unseen_poi")
@@ -171,7 +171,7 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", "Rows", Cleani
     if not (is_pair & (left.split[1:] == c.TRAIN)).any():
         raise DataError(
             "no training case is left: no user has two training check-ins within "
-            f"{config.trajectory_gap_hours:g} h of each other; bring more data or lower the minimum counts"
+            f"{config.trajectory_gap_hours:g} h of each other; {advise_gap(user[left.row], seconds[left.row])}"
         )
     report = CleaningReport(
         raw=len(user),

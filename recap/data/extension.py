@@ -55,9 +55,10 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extensi
     np.maximum.at(last_U, user_N[~is_raw_N], seconds_N[~is_raw_N])
     is_later_N = is_raw_N & (seconds_N > last_U[user_N])
     if raw is not None and not is_later_N.any() and not _ends_with(dataset, every.assign(**{c.USER: user_N}), is_raw_N):
+        equal = int((is_raw_N & (seconds_N == last_U[user_N])).sum())
         raise DataError(
-            f"none of the {len(raw):,} check-ins is later than its user's last one in the data set: "
-            "give check-ins that follow it"
+            f"none of the {len(raw):,} check-ins is later than its user's last one in the data set"
+            f"{f', {equal:,} are at the same second' if equal else ''}: give check-ins that follow it"
         )
     kept_N = is_later_N | ~is_raw_N
     added, is_raw_N, user_N = every[kept_N], is_raw_N[kept_N], user_N[kept_N]

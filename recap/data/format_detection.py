@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from recap.data.parsing.read_report import TRACK
+from recap.data.parsing.table_folder import table_files
 from recap.data.parsing.table_source import PARQUET_MAGIC
 from recap.data.parsing.text_table import first_cells, read_head, require_file
 from recap.data.parsing.workbook import workbook_kind
@@ -16,6 +17,44 @@ _ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 _RECBOLE: Final = re.compile(r"^[^\t:]+:(?:token|float)(?:_seq)?(?:\t|$)")
 
 _HEAD_LINES: Final = 50_000
+_ARROW: Final = (b"ARROW1", b"\xff\xff\xff\xff", b"ORC")
+_OF_FOLDERS: Final = ("getnext", "timeline", "swarm", "owntracks")
+_OF_TABLES: Final = ("csv", "json", "parquet", "xlsx", "arrow")
+_MAGIC_BYTES: Final = 512
+_CSV: Final = "CSV or Parquet"
+_OTHERS: Final = (
+    (rb"SQLite format 3\0.{52}GPKG", "a GeoPackage", f"{_CSV}, such as with ogr2ogr or geopandas"),
+    (rb"SQLite format 3\0", "an SQLite database", "its table as CSV"),
+    (rb"\x00\x00\x27\x0a", "a shapefile", f"{_CSV}, such as with ogr2ogr or geopandas"),
+    (rb"fgb\x03", "a FlatGeobuf", f"{_CSV}, such as with ogr2ogr or geopandas"),
+    (rb"\x80[\x02-\x05]", "a Python pickle, which can run code and is never opened", f"{_CSV}, such as with to_csv"),
+    (rb"\x89HDF", "an HDF5 file", f"{_CSV}, such as with pandas"),
+    (rb"CDF[\x01\x02\x05]", "a NetCDF file", f"{_CSV}, such as with xarray"),
+    (rb"\x93NUMPY", "a NumPy array", "CSV with column names"),
+    (rb"MATLAB ", "a MATLAB file", "CSV"),
+    (rb"RDX[23]\n|RDA[23]\n|X\n\x00\x00|A\n[23]\n", "a file of R", "CSV with write.csv"),
+    (rb"<stata_dta>|[\x71-\x73][\x01\x02]\x01\x00", "a Stata file", f"{_CSV}, such as with pandas"),
+    (rb"\$FL[23]", "an SPSS file", f"{_CSV}, such as with pandas"),
+    (rb"\x00{12}\xc2\xea\x81\x60", "a SAS file", f"{_CSV}, such as with pandas"),
+    (rb"Obj\x01", "an Avro file", _CSV),
+    (rb"FEA1", "a Feather file of the first version", "Feather again, Parquet or CSV"),
+    (rb".{8}DUCK", "a DuckDB database", "its table as Parquet (COPY … TO)"),
+    (rb"\x00\x01\x00\x00Standard (?:Jet|ACE) DB", "an Access database", "its table as CSV"),
+    (rb"\xfd7zXZ\x00|BZh\d|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18", "compressed", "plain text or .gz"),
+    (rb"7z\xbc\xaf|Rar!|.{257}ustar", "an archive", "the file inside it"),
+    (rb"%PDF", "a PDF", "its table as CSV"),
+    (rb"\{\\rtf", "a text document", "its table as CSV"),
+    (rb"(?i)\s*(?:<!doctype html|<html|<table)", "a web page", "its table as CSV"),
+    (rb"(?i)\s*<\?xml", "XML", "one record per line, as CSV or JSON"),
+    (rb"\x89PNG|\xff\xd8\xff|GIF8", "a picture", "CSV"),
+)
+"""How other kinds of files begin, what they are, and what to save them as."""
+_SUFFIXES: Final = {
+    "a shapefile": (".shp", ".dbf", ".shx", ".prj"),
+    "a Python pickle": (".pkl", ".pickle", ".joblib"),
+    "a SAS file": (".sas7bdat", ".xpt"),
+    "a file of R": (".rds", ".rdata", ".rda"),
+}
 _EXPORTS: Final = (
     (
         "timeline",
@@ -56,22 +95,36 @@ def _of_folder(folder: Path) -> tuple[str, str] | None:
         return ("recbole", "it has a .inter file")
     if any("tist2015_checkins" in name for name in names):
         return ("tist2015", "it has a file of TIST2015 check-ins")
-    if any(name.endswith((".csv", ".csv.gz")) and "train" in name for name in names):
-        return ("getnext", "it has a CSV file with train in its name")
-    first = min(folder.rglob("*.json"), default=None)
-    return _of_export(first, None) if first is not None else None
+    files = table_files(folder) or sorted(path for path in folder.rglob("*.*") if path.is_file())[:1]
+    if not files:
+        return None
+    found = _of_export(files[0], None) if files[0].suffix == ".json" else None
+    found = found or _of_file(files[0], None)
+    if found is None or found[0] in _OF_FOLDERS:
+        return found
+    if found[0] not in _OF_TABLES:
+        raise DataError(f"{folder.name} holds {len(files):,} files of the format {found[0]}; name one of them")
+    return (found[0], f"it holds {len(files):,} files of this kind")
 
 
 def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
     require_file(path)
     with path.open("rb") as file:
-        magic = file.read(4)
-    if magic == PARQUET_MAGIC:
+        magic = file.read(_MAGIC_BYTES)
+    if magic[:4] == PARQUET_MAGIC:
         return ("parquet", "it begins with Parquet's mark")
+    if magic.startswith(_ARROW):
+        return ("arrow", "it begins as Feather, Arrow or ORC do")
+    for mark, kind, better in _OTHERS:
+        is_named = path.suffix.lower() in _SUFFIXES.get(kind.split(",")[0], ())
+        if (is_named or re.match(mark, magic, re.DOTALL)) and not any(
+            re.search(track, magic.decode("latin-1")) for track in _TRACKS
+        ):
+            raise DataError(f"{path.name} is {kind}; save it as {better}")
     if path.suffix in (".dyna", ".geo"):
         return ("libcity", f"its name ends in {path.suffix}")
-    if kind := workbook_kind(path, magic):
-        return (kind, "it is an Excel workbook")
+    if workbook := workbook_kind(path, magic[:4]):
+        return (workbook, "it is an Excel workbook")
     if found := _of_export(path, encoding):
         return found
     lines = read_head(path, encoding=encoding)

@@ -1,4 +1,4 @@
-"""Ids that differ only in how they are written: 4008, 4008.0 and 04008, in case, blanks or composed accents."""
+"""Ids that differ only in how they are written, such as 4008.0 and 04008, and ids that several places share."""
 
 import re
 import unicodedata
@@ -13,6 +13,8 @@ from recap import columns as c
 from recap.geodesy import distance_km
 
 _SAME_SPOT_KM = 0.2
+_BRANCH_KM = 0.5
+"""Two rows of one name further from each other are at two places."""
 _AT_ONCE_SECONDS = 60
 
 
@@ -62,6 +64,25 @@ def join_spellings(raw: pd.DataFrame) -> tuple[pd.DataFrame, int]:
         spelled = pd.Series([kept.get(name, name) for name in map(str, ids)], dtype=object).take(codes)
         changed[column] = spelled.set_axis(raw.index).astype("category")
     return raw.assign(**changed), sum(map(len, pairs.values()))
+
+
+def split_places(raw: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The table with a place of its own for each spot of an id that is at several, and how many such ids there are."""
+    codes, ids = pd.factorize(raw[c.POI_ID])
+    where = pd.DataFrame({"code": codes, "lat": raw[c.LATITUDE], "lon": raw[c.LONGITUDE]}).reset_index(drop=True)
+    places = where.groupby("code")[["lat", "lon"]]
+    low, high = places.min().to_numpy(), places.max().to_numpy()
+    far = np.flatnonzero(distance_km(low[:, 0], low[:, 1], high[:, 0], high[:, 1]) > _BRANCH_KM)
+    names = pd.Series(ids.astype(str), dtype=object).take(codes).to_numpy(copy=True)
+    for code in far:
+        left = where.index[where["code"] == code].to_numpy()
+        while len(left):
+            spots = where.loc[left, ["lat", "lon"]]
+            lat, lon = spots.value_counts().index[0]
+            near = distance_km(np.full(len(left), lat), np.full(len(left), lon), *spots.to_numpy().T) <= _BRANCH_KM
+            names[left[near]] = f"{ids[int(code)]} ({lat:.4f}, {lon:.4f})"
+            left = left[~near]
+    return raw.assign(**{c.POI_ID: pd.Series(names, index=raw.index).astype("category")}), len(far)
 
 
 def _fold(name: object, keep_case: bool = False) -> str:

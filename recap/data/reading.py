@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from recap.data.format_detection import detect_format
-from recap.data.id_spellings import join_spellings
+from recap.data.id_spellings import join_spellings, split_places
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.parsing.table_builder import Sink
@@ -21,7 +21,7 @@ from recap.errors import ConfigError, DataError
 
 NAMED: Final = "you named the format"
 SOURCE_FORMATS: Final = ("foursquare", "getnext", "gowalla", "libcity", "recbole", "csv", "json", "parquet")
-OWN_FORMATS: Final = ("csv", "json", "parquet", "xlsx")
+OWN_FORMATS: Final = ("csv", "json", "parquet", "xlsx", "arrow")
 _EXPORTS: Final = ("timeline", "swarm", "owntracks")
 _READERS: Final[dict[str, Callable[..., RawRead]]] = {
     "foursquare": read_foursquare,
@@ -52,8 +52,9 @@ def read_checkins(
     read = _READERS[source_format](path, options=options, **({} if sink is None else {"sink": sink}))
     if options.ids is None:
         return read
-    table, count = join_spellings(read.table)
-    note = f"{count:,} ids that differ only in their spelling were joined with another."
+    table, count = join_spellings(read.table) if options.ids == "join" else split_places(read.table)
+    joined = f"{count:,} ids that differ only in their spelling were joined with another."
+    note = joined if options.ids == "join" else f"{count:,} ids were split into places of their own, spot by spot."
     account = read.account.model_copy(update={"notes": [*read.account.notes, note]})
     return replace(read, table=table, account=account)
 

@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
@@ -108,10 +109,11 @@ def _as_table(checkins: Any) -> pa.Table:
 
 
 def _as_arrow(column: pd.Series) -> pa.Array:
-    """A column as Parquet stores it; shapes, periods and mixed values become text."""
+    """A column as Parquet stores it; shapes, periods, mixed values and times of several zones become text."""
+    zones = {str(value.tzinfo) for value in column if isinstance(value, datetime)} if column.dtype == object else set()
     with suppress(pa.ArrowException, TypeError, ValueError):
         values = pa.array(column, from_pandas=True)
-        if not isinstance(values.type, pa.BaseExtensionType):
+        if len(zones) < 2 and not isinstance(values.type, pa.BaseExtensionType):
             return values
     return pa.array(column.astype(object).map(str, na_action="ignore"), pa.string(), from_pandas=True)
 

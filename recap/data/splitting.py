@@ -13,6 +13,8 @@ from recap.config import Config
 SplitBy = Literal["checkins", "trajectory_start", "trajectory_end"]
 MergeBy = Literal["gap", "clock"]
 
+_SHARE_WITHIN = 0.9
+
 
 class SplitConfig(Config):
     """How check-ins are cut into trajectories and split by time."""
@@ -66,6 +68,18 @@ def cut_trajectories(user_T: np.ndarray, seconds_T: np.ndarray, config: SplitCon
     is_new = (np.diff(user_T) != 0) | (np.diff(seconds_T) > config.trajectory_gap_hours * 3600)
     trajectory_T: np.ndarray = np.cumsum(np.append(True, is_new)) - 1
     return trajectory_T
+
+
+def advise_gap(user_T: np.ndarray, seconds_T: np.ndarray) -> str:
+    """What gives cases where no next check-in comes within the limit; rows are in order of (user, time)."""
+    gaps = np.diff(seconds_T)[np.diff(user_T) == 0] / 3600
+    if not len(gaps):
+        return "no user has two check-ins: bring more data, or lower the minimum counts"
+    hours = int(np.ceil(np.quantile(gaps, _SHARE_WITHIN)))
+    return (
+        f"nine in ten next check-ins come within {hours:,} h, so prepare with --set trajectory_gap_hours={hours}; "
+        "--protocol every_next then ranks the next check-in after any gap"
+    )
 
 
 def split_by_time(

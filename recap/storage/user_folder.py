@@ -8,7 +8,17 @@ from typing import Final
 from recap.errors import ConfigError, RecapError
 
 HOME_VARIABLE: Final = "RECAP_HOME"
-SUBFOLDERS: Final = ("datasets", "checkpoints", "runs", "cases", "predictions", "cache", "basemaps", "uploads")
+SUBFOLDERS: Final = (
+    "datasets",
+    "checkpoints",
+    "runs",
+    "cases",
+    "predictions",
+    "cache",
+    "basemaps",
+    "uploads",
+    "answers",
+)
 
 
 def user_folder() -> Path:

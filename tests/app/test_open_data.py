@@ -5,7 +5,7 @@ import io
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 import pytest
@@ -125,6 +125,58 @@ def test_a_wrong_answer_is_taken_back(home: Path) -> None:
     (back,) = (button for button in app.button if button.label == "Back to the columns")
     back.click().run()
     assert not app.error and "504 check-ins" in app.title[0].value
+
+
+def cards(month: int = 3, far: Container[int] = (1,)) -> bytes:
+    """What a stranger has: a card's number and the names of places, one of them at two spots, and no ids."""
+    rows = ["Card number,Place name,lat,lon,when"]
+    for line in visits().decode().splitlines()[1:]:
+        user, place, time, _, lon = line.split(";")
+        lat = 51.5 + 0.01 * (ord(place[-1]) % 7)
+        name = {"market": "Old Market", "harbour": "Star Coffee"}.get(place, f"Home {place[-1]} Street")
+        lat += 0.08 * (name == "Star Coffee" and int(user[1:]) in far)
+        rows.append(f"{9000 + int(user[1:])},{name},{lat:.4f},{lon},{time.replace('-03-', f'-{month:02}-')}")
+    return "\n".join(rows).encode()
+
+
+def test_what_a_stranger_brings(home: Path) -> None:
+    """Names are places and names, one name at two spots is named and split, the zone is confirmed by a button."""
+    app = drop(cards(), "cards.csv")
+    check_calm(app)
+    assert app.title[0].value == "504 check-ins of 12 users at 6 places. Is this right?"
+    chosen = {box.label: box.value for box in app.selectbox}
+    assert chosen["Card number"] == "user" and chosen["Place name"] == "poi+name"
+    assert "you named it" not in texts(app) and "Star Coffee spreads over" in texts(app)
+    app = click(app, "ids-split")
+    assert "at 7 places" in app.title[0].value and "you named it" not in texts(app)
+    assert "confirm the time zone" in texts(app)
+    app = click(app, "confirm")
+    assert "confirm the time zone" not in texts(app) and not any(item.key == "confirm" for item in app.button)
+    assert "Dots: 504 of 504 check-ins" in texts(app)
+    (box,) = (box for box in app.selectbox if box.label == "when")
+    app = box.select("category").run()
+    assert "Choose **Time** above the column that has it" in texts(app)
+
+
+def test_a_chain_is_asked(home: Path) -> None:
+    """Where many rows have one name at two places, the page asks; the first answer splits them."""
+    app = drop(cards(far=range(6)), "cards.csv")
+    assert app.title[0].value == "One thing is unclear" and "Star Coffee" in texts(app)
+    assert [app.button(key=f"answer-{at}").label for at in (0, 1)] == ["Place name, by name and position", "Place name"]
+    assert "at 7 places" in click(app, "answer-0").title[0].value
+
+
+def test_the_next_month_is_added(home: Path) -> None:
+    """A further file is read with the same answers; predictions start from it."""
+    app = drop(cards(), "cards.csv")
+    app = click(click(app, "confirm"), "prepare")
+    uploader = app.file_uploader[0]
+    assert uploader.label == "Add a file, such as the next month"
+    app = uploader.upload("april.csv", cards(month=4), "text/csv").run()
+    assert not app.exception and "Added 504 check" in texts(app)
+    assert {folder.name for folder in own_datasets()} == {"cards", "cards-2"} and left_on_disk(home) == []
+    app = app.file_uploader[0].upload("april.csv", cards(month=4), "text/csv").run()
+    assert "12 are at the same second" in app.error[0].value
 
 
 HOSTILE = {

@@ -6,13 +6,16 @@ from typing import Final
 from zoneinfo import available_timezones
 
 import numpy as np
+import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.points_image import draw_points
 from analysis.formatting import capitalised
 from app import state
 from app.components.own_data import words
+from app.components.own_data.next_file import keep_answers
 from app.components.text import choose_one, quiet, section
 from app.uploads import Upload, new_dataset_folder
 from recap import columns as c
@@ -22,10 +25,11 @@ from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.understanding import Understanding, option_text
 from recap.data.understanding.proposal import ColumnProposal
-from recap.printable import count_of, markdown_text
+from recap.printable import count_of, markdown_text, shortened
 
 _LEAST: Final = (1, 3, 5, 10)
 _MOST_POINTS: Final = 1_000
+_MOST_NAMES: Final = 8
 _SHOWN_COLUMNS: Final = 12
 
 
@@ -38,23 +42,31 @@ def show_check(upload: Upload) -> Path | None:
         _ask(upload, found)
         _show_columns(upload, found)
         return None
+    table = read.table
     inspection = _describe(*file, upload.changes, read)
     names = ("check-in", "user", "place")
     checkins, users, places = (count_of(int(inspection.facts[f"{name}s"]), name) for name in names)
     unused = sum(item.rows for item in read.account.reported.values())
     st.title(words.IS_THIS_RIGHT.format(checkins=checkins, users=users, places=places), anchor=False)
     rows = words.UNUSED_ROWS.format(rows=unused) if unused else words.EVERY_ROW
-    st.markdown(f"{rows} {words.CONFIRM_ZONE}" if found.question or read.proposed_zone else rows)
+    is_open = found.question is not None or read.proposed_zone is not None
+    st.markdown(f"{rows} {words.CONFIRM_ZONE}" if is_open else rows)
+    with st.container(horizontal=True, vertical_alignment="bottom"):  # in sight before the columns
+        options = _choose_zone(upload, found, read.proposed_zone)
+        actions = st.container(horizontal=True, vertical_alignment="center", width="content")
+    if found.question is not None:
+        quiet(markdown_text(found.question.text))
+    state_of_it = st.container()
     _show_columns(upload, found)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
-        show_points(*read.table[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64).T)
+        called = table[c.POI_NAME if c.POI_NAME in table else c.POI_ID]
+        show_points(*table[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64).T, names=called)
     with halves.cell():
-        options = _choose_zone(found, read.proposed_zone)
         _show_kept(upload, inspection)
-        folder = _prepare(upload, found.source_format, options, inspection)
-        _show_problems(inspection)
-    return folder
+        _show_problems(upload, inspection)
+    with state_of_it:
+        return _prepare(upload, found.source_format, options, inspection, actions)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs={ReadOptions: ReadOptions.model_dump_json})
@@ -69,8 +81,10 @@ def _describe(path: str, version: int, options: ReadOptions, changes: list[str],
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _picture(latitude: np.ndarray, longitude: np.ndarray, theme: Theme) -> tuple[bytes, bool]:
-    return draw_points(latitude, longitude, palette_of(theme))
+def _picture(
+    latitude: np.ndarray, longitude: np.ndarray, theme: Theme, names: list[tuple[float, float, str]]
+) -> tuple[bytes, bool]:
+    return draw_points(latitude, longitude, palette_of(theme), names)
 
 
 def _ask(upload: Upload, found: Understanding) -> None:
@@ -78,9 +92,15 @@ def _ask(upload: Upload, found: Understanding) -> None:
     assert found.question is not None
     st.title(words.UNCLEAR, anchor=False)
     st.markdown(markdown_text(found.question.text))
+    if found.question.about in words.FIELDS and found.columns:
+        fields = ("lat", "lon") if found.question.about == "lat" else (found.question.about,)
+        st.markdown(words.CHOOSE.format(fields=" and ".join(f"**{words.FIELDS[field]}**" for field in fields)))
     for number, (answer, options) in enumerate(found.question.answers.items()):
         if st.button(markdown_text(answer), key=f"answer-{number}"):
-            upload.answer(options=options)
+            # What was only inferred stays open, so that the page does not say that it was named.
+            changed = options.columns.items() - found.options.columns.items()
+            kept = options.model_copy(update={"columns": {**upload.options.columns, **dict(changed)}})
+            upload.answer(options=kept.model_copy(update={"is_settled": False}))
             st.rerun()
 
 
@@ -104,47 +124,56 @@ def _show_columns(upload: Upload, found: Understanding) -> None:
 def _show_column(upload: Upload, found: Understanding, column: ColumnProposal) -> None:
     st.markdown(f"**{markdown_text(column.name)}**")
     is_one = column.name == ONE_PERSON and column.reason == words.ONE_PERSON
-    fields = [field for field in ((None, "user") if is_one else words.FIELDS) if field or not column.field]
+    named = {field for field, name in found.options.columns.items() if name == column.name}
+    field = words.ID_AND_NAME if named == {"poi", "name"} else column.field
+    is_free = column.field is None or column.name in upload.options.columns.values()
+    fields = [item for item in ((None, "user") if is_one else words.FIELDS) if item or is_free]
     picked = st.selectbox(
         markdown_text(column.name),
         fields,
-        index=fields.index(column.field),
+        index=fields.index(field),
         format_func=words.FIELDS.__getitem__,
-        key=f"column-{upload.token}-{column.name}-{column.field}",
+        key=f"column-{upload.token}-{column.name}-{field}",
         label_visibility="collapsed",
     )
     quiet(markdown_text(column.reason) or "&nbsp;")
     values = [markdown_text(value[:24]) or "&nbsp;" for value in column.first[:3]]
     st.markdown("  \n".join(f":small[{value}]" for value in values))
-    if picked is not None and picked != column.field:
-        others = {item.field: item.name for item in found.columns if item.field and item.name != column.name}
-        columns = {**others, picked: column.name}
+    if picked != field:
+        columns = {item: name for item, name in upload.options.columns.items() if name != column.name}
+        columns |= dict.fromkeys(picked.split("+") if picked else [], column.name)
         upload.answer(options=upload.options.model_copy(update={"columns": columns, "is_settled": False}))
         st.rerun()
 
 
-def _choose_zone(found: Understanding, proposed: str | None) -> ReadOptions:
+def _choose_zone(upload: Upload, found: Understanding, proposed: str | None) -> ReadOptions:
     """Options with the picked zone, unless the file names one; a published format's is ``proposed``."""
     answers = [*found.question.answers.values()] if found.question else [found.options]
     label, likely = words.FIELDS["tz"], answers[0].timezone or proposed
     if likely is None:
         return found.options
-    section(label)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        zones = sorted({*available_timezones(), likely})
-        zone = st.selectbox(label, zones, index=zones.index(likely), label_visibility="collapsed", width=240)
-        local = [answer.local_times for answer in answers]
-        is_local = choose_one("Times are", local, key=f"local-{found.path}", named=words.TIMES_ARE.__getitem__)
-    if found.question is not None:
-        quiet(markdown_text(found.question.text))
-    return answers[0].model_copy(update={"timezone": zone, "local_times": is_local})
+    zones = sorted({*available_timezones(), likely})
+    zone = st.selectbox(label, zones, index=zones.index(likely), width=240)
+    local = [answer.local_times for answer in answers]
+    is_local = choose_one("Times are", local, key=f"local-{found.path}", named=words.TIMES_ARE.__getitem__)
+    picked = {"timezone": zone, "local_times": is_local}
+    if (found.question is not None or proposed is not None) and st.button(words.CONFIRM, key="confirm"):
+        upload.answer(options=upload.options.model_copy(update=picked))
+        st.rerun()
+    return answers[0].model_copy(update=picked)
 
 
-def show_points(latitude: np.ndarray, longitude: np.ndarray, *, invented: bool = False) -> None:
-    """A sample of check-ins (degrees) on a map; an invented city lies anywhere."""
+def show_points(
+    latitude: np.ndarray, longitude: np.ndarray, *, names: pd.Series | None = None, invented: bool = False
+) -> None:
+    """A sample of check-ins (degrees) on a map, with the most visited places; an invented city lies anywhere."""
     section(words.WHERE)
-    sample = slice(None, None, max(1, len(latitude) // _MOST_POINTS))
-    picture, is_on_land = _picture(latitude[sample], longitude[sample], state.theme_palette().theme)
+    sample = slice(None, None, max(1, -(-len(latitude) // _MOST_POINTS)))
+    shown_names = []
+    for name in [] if names is None else names[names.astype(str) != ""].value_counts().index[:_MOST_NAMES]:
+        at = int(np.argmax((names == name).to_numpy()))
+        shown_names.append((float(latitude[at]), float(longitude[at]), shortened(str(name), 30)))
+    picture, is_on_land = _picture(latitude[sample], longitude[sample], state.theme_palette().theme, shown_names)
     st.image(picture, width="stretch", alt=words.ON_A_MAP)
     shown = words.POINTS.format(shown=len(latitude[sample]), all=len(latitude))
     quiet(shown if is_on_land or invented else f"{shown} {words.AT_SEA}")
@@ -162,16 +191,20 @@ def _show_kept(upload: Upload, inspection: Inspection) -> None:
         st.rerun()
 
 
-def _prepare(upload: Upload, source_format: str, options: ReadOptions, inspection: Inspection) -> Path | None:
-    """The button and the same as a command; the folder of the dataset once it was prepared."""
+def _prepare(
+    upload: Upload, source_format: str, options: ReadOptions, inspection: Inspection, actions: DeltaGenerator
+) -> Path | None:
+    """The button and the same as a command, in ``actions``; the folder of the dataset once it was prepared."""
     path = upload.path
     theirs = path.name if path.is_relative_to(upload.folder) else str(path)
     config = inspection.preview.config
     sizes = [f"--set={name}={getattr(config, name)}" for name in ("min_poi_checkins", "min_user_checkins")]
     skip = ["--skip-bad-rows"] * bool(inspection.account.reported)
     line = shlex.join(["recap", "prepare", theirs, "--format", source_format, *sizes, *skip, "--out", "data/mine"])
-    with st.container(horizontal=True, vertical_alignment="center"):
-        go = st.button("Prepare", icon=":material/check:", disabled=not inspection.preview.checkins, key="prepare")
+    with actions:
+        go = st.button(
+            "Prepare", icon=":material/check:", type="primary", disabled=not inspection.preview.checkins, key="prepare"
+        )
         with st.popover("Copy as command", type="tertiary"):
             st.code(f"{line} {option_text(options)}", language=None)
     if inspection.preview.refusal:
@@ -183,15 +216,21 @@ def _prepare(upload: Upload, source_format: str, options: ReadOptions, inspectio
         st.status("Preparing", expanded=True) as status,
         new_dataset_folder(path.name.partition(".")[0]) as folder,
     ):
-        prepare_input(path, source_format, options, out=folder, changes=upload.changes, say=status.write)
+        _, dataset = prepare_input(path, source_format, options, out=folder, changes=upload.changes, say=status.write)
+    keep_answers(dataset.hash, options)
     upload.discard()
     return folder
 
 
-def _show_problems(inspection: Inspection) -> None:
-    """The largest problems first; a line each."""
+def _show_problems(upload: Upload, inspection: Inspection) -> None:
+    """The largest problems first, with the names concerned, and what can be done about them here."""
     problems = sorted(inspection.problems, key=lambda problem: -problem.count)
     if problems:
         with st.expander(words.PROBLEMS.format(count=len(problems))):
             for problem in problems:
-                quiet(markdown_text(problem.line))
+                quiet(markdown_text(f"{problem.line} {'; '.join(problem.examples)}".strip()))
+                if problem.kind in words.ANSWERS and upload.options.ids is None:
+                    answer, ids = words.ANSWERS[problem.kind]
+                    if st.button(answer, key=f"ids-{ids}"):
+                        upload.answer(options=upload.options.model_copy(update={"ids": ids}))
+                        st.rerun()

@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.formatting import day
 from recap import columns as c
+from recap.data.parsing.options import ENDS
 
 STEPS: Final = ("Drop a file", "Check the columns", "Predict", "Train RECAP")
 CLOSED: Final = "You cannot open files here"
@@ -31,7 +32,15 @@ UNUSED_ROWS: Final = "Rows that cannot be used: {rows:,}."
 CONFIRM_ZONE: Final = "Please confirm the time zone."
 READ_AS: Final = "Read as {format}, because {why}."
 MORE_COLUMNS: Final = "Columns not shown: {count}."
-FIELDS: Final = {
+CONFIRM: Final = "This zone is right"
+CHOOSE: Final = "Choose {fields} above the column that has it."
+ANSWERS: Final = {
+    "moving_places": ("Split them by name and position", "split"),
+    "several_spellings": ("Join these pairs", "join"),
+}
+"""Kind of problem -> the button's words and the value of `ids`."""
+ID_AND_NAME: Final = "poi+name"
+FIELDS: Final[dict[str | None, str]] = {
     None: "Not used",
     "user": "User",
     "poi": "Place",
@@ -42,15 +51,17 @@ FIELDS: Final = {
     "category": "Category",
     "category_id": "Category id",
     "name": "Place name",
+    ID_AND_NAME: "Place and its name",
     "tz": "Time zone",
     "split": "Split",
     "trajectory": "Trajectory",
+    **{f"to_{field}": f"Destination: {what}" for field, what in ENDS.items()},
 }
 ONE_PERSON: Final = "no column: the file is one person's"
 TIMES_ARE: Final = {True: "local times", False: "UTC"}
 WHERE: Final = "On a map"
 ON_A_MAP: Final = "A sample of the check-ins on a map"
-POINTS: Final = "{shown:,} of {all:,} check-ins."
+POINTS: Final = "Dots: {shown:,} of {all:,} check-ins."
 AT_SEA: Final = "They are not on land: are latitude and longitude swapped?"
 KEPT: Final = "What will be kept"
 CHECKINS_KEPT: Final = "Check-ins kept"
@@ -65,6 +76,10 @@ TOO_LARGE: Final = "The file is too large for the memory of this computer; prepa
 READY: Final = "{name} is ready: {users}, {places}, {cases}"
 LOOK: Final = "Predict now with the pretrained model. Training can make predictions better."
 HOLDS: Final = "What it holds"
+ADD_FILE: Final = "Add a file, such as the next month"
+ADDING: Final = (
+    "It is read with the same answers. Predictions then start from its check-ins; evaluation stays as it is."
+)
 TAKES: Final = "About {time}."
 NO_ESTIMATE: Final = "Time estimate appears after the first epoch."
 CONTINUES: Final = "Training continues when you close this page."

@@ -3,6 +3,7 @@
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ _KNOWN: Final = {
     field: frozenset(words.split())
     for field, words in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 }
+_ENDS: Final = [pair.replace("_", " ").split("/") for pair in sorted(_KNOWN.pop("ends"), key=len, reverse=True)]
 _FIELDS: Final = tuple(_KNOWN)[: tuple(_KNOWN).index("noise")]
 VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
 """Values that are no column name: a number, a date, a clock, a point."""
@@ -37,6 +39,26 @@ def says(column: str, mark: str) -> bool:
     return _points(words_of(column), _KNOWN[mark]) > EXACT - 1
 
 
+def twins_of(column: str) -> Iterator[tuple[str, str]]:
+    """What a name at the origin of a trip may be called at its destination, and the words that both have.
+
+    >>> ("end station", "station") in twins_of("Start station"), ("dlat", "lat") in twins_of("olat")
+    (True, True)
+    """
+    words = key_of(column)
+    for origin, destination in _ENDS:
+        for found in re.finditer(rf"\b{origin}|{origin}\b" if origin.isascii() else origin, words):
+            before, after = words[: found.start()], words[found.end() :]
+            if len(origin) > 1 or (before + after).strip():
+                yield f"{before}{destination}{after}", " ".join(f"{before} {after}".split())
+
+
+def key_of(column: str) -> str:
+    """A name as twins are compared: its words and numbers."""
+    pieces = re.findall(r"\d+|\D+", column)
+    return " ".join(part for piece in pieces for part in ([piece] if piece.isdigit() else words_of(piece)))
+
+
 @lru_cache(maxsize=10_000)
 def field_of(column: str) -> tuple[str, float]:
     """The field of `--map` that a name means, with points: ``("", 0)`` means nothing, ``("", -1)`` something else.
@@ -61,7 +83,7 @@ def field_of(column: str) -> tuple[str, float]:
 def _points(words: list[str], known: frozenset[str]) -> float:
     if "".join(words) in known or (len(words) == 2 and words[1] in _KNOWN["id"] and words[0] in known):
         return EXACT
-    if known & set(words):
+    if known & set(words) or any(word.removesuffix(end) in known for word in words for end in _KNOWN["id"] - {word}):
         return EXACT - 0.5
-    long = tuple(word for word in known if len(word) > 3 or not word.isascii())
+    long = tuple(word for word in known - _KNOWN["whole"] if len(word) > 3 or not word.isascii())
     return (EXACT - 1) * any(word.startswith(long) or word.endswith(long) for word in words)

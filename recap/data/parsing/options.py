@@ -10,6 +10,16 @@ from recap.config import Config
 from recap.data.coordinates import LONGITUDE_ZONE
 from recap.errors import ConfigError
 
+ENDS: Final = {
+    "poi": "the place's id",
+    "time": "when",
+    "date": "the day",
+    "lat": "latitude",
+    "lon": "longitude",
+    "name": "the place's name",
+    "category": "the category's name",
+}
+"""Fields that a trip has twice."""
 FIELDS: Final = {
     "user": "the user's id",
     "poi": "the place's id",
@@ -23,7 +33,7 @@ FIELDS: Final = {
     "tz": "local minus UTC in minutes, or the name of a zone",
     "split": "train, val or test, if the file brings its own split",
     "trajectory": "the trajectory's id, if the file brings its own",
-}
+} | {f"to_{field}": f"{what} at the end of a trip" for field, what in ENDS.items()}
 """Fields that `--map field=column` can name, with their meaning."""
 
 ONE_PERSON: Final = "one"
@@ -119,7 +129,9 @@ class ReadOptions(Config):
     delimiter: str | None = Field(None, description="Separator of the user's own CSV (`--text delimiter`).")
     multiline: bool = Field(False, description="Quoted values may hold line breaks (`--text multiline=true`).")
     sheet: str | None = Field(None, description="Sheet of an Excel workbook (`--text sheet`).")
-    ids: Literal["join"] | None = Field(None, description="Join ids that differ only in spelling (`--text ids=join`).")
+    ids: Literal["join", "split"] | None = Field(
+        None, description="Join ids that differ only in spelling, or split places by position (`--text ids`)."
+    )
     skip_bad_rows: bool = Field(False, description="Report rows that cannot be used instead of refusing the file.")
     take_proposed_zone: bool = Field(False, description="Take the zone of the coordinates; only `recap inspect` does.")
     is_settled: bool = Field(False, description="Columns and layout are decided: nothing more is proposed.")

@@ -23,6 +23,11 @@ TRACK: Final = (
     "RECAP reads the tables of both"
 )
 
+NO_PLACES: Final = (
+    "If none has, these are points or stays without places: make places of them first, with trackintel "
+    "(generate_locations) or scikit-mobility (cluster)."
+)
+
 REASONS: Final = {
     "blank_line": "blank line",
     "outside_bbox": "outside the bounding box",

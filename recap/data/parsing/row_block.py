@@ -1,6 +1,6 @@
 """Turn the rows of a block into typed columns; an unusable row gets one reason, with its place and value."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -79,6 +79,30 @@ class RowBlock:
         if pc.any(pc.starts_with(values, "'")).as_py():  # see `recap.storage.frames.mark_formulas`
             values = pc.replace_substring_regex(values, "^'('*[=+@-])", r"\1")
         return values
+
+    def joined(self, columns: Sequence[str]) -> pa.Array:
+        """The texts of columns, such as of a household and a person, joined; empty where one of them is."""
+        parts = [self.text(column) for column in columns]
+        known = [
+            pc.if_else(pc.or_(pc.equal(part, ""), pc.is_in(part, pa.array(NOTHING))), None, part) for part in parts
+        ]
+        return pc.fill_null(pc.binary_join_element_wise(*known, "-"), "")
+
+    def of_both_ends(self, fields: Mapping[str, str]) -> "RowBlock":
+        """Two rows for each good one, of a trip's origin and its destination."""
+        good = np.flatnonzero(~self.bad)
+        order = np.stack([good, good + len(self)]).T.ravel()
+        columns = {}
+        for field, column in fields.items():
+            if not field.startswith("to_"):
+                ends = [decoded(self.columns[name]) for name in (column, fields.get(f"to_{field}", column))]
+                if ends[0].type != ends[1].type or field == "poi":  # of one end, missing places made 7 a 7.0
+                    texts = (self.text(name) for name in (column, fields.get(f"to_{field}", column)))
+                    ends = [pc.replace_substring_regex(text, r"^(\d+)\.0$", r"\1") for text in texts]
+                columns[column] = pa.concat_arrays(ends).take(pa.array(order))
+        rows = RowBlock(self.name, columns, self.lines[good].repeat(2), self.noun)
+        rows._left_out = self._left_out
+        return rows
 
     def number(
         self,

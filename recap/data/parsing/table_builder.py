@@ -46,6 +46,7 @@ class CheckinTableBuilder:
         self._tables: list[pa.Table] = []
         self._splits: set[int] = set()
         self._is_wrapped: bool | None = None
+        self._second_ends = 0
 
     def add_text(
         self,
@@ -63,6 +64,10 @@ class CheckinTableBuilder:
         """Parse the rows of a block and keep the good ones; ``fields`` maps those of `--map` to its columns. Raises
         DataError: a bad row that the options do not skip; no time zone is known.
         """
+        if "to_poi" in fields:
+            self._second_ends += int((~rows.bad).sum())
+            rows = rows.of_both_ends(fields)
+            self.report.note("Each row is a trip; it was read as two check-ins, at its origin and its destination.")
         texts = {
             c.USER_ID: rows.identifier(fields["user"], "user_id", "user id"),
             c.POI_ID: rows.identifier(fields["poi"], "poi_id", "place id"),
@@ -121,7 +126,7 @@ class CheckinTableBuilder:
                         f"The file's split has no {c.SPLIT_NAMES[code]} rows, and `recap {help_with}` needs some; "
                         "--set keep_given_split=false splits by time."
                     )
-        account = self.report.account(source_format, files, rows_in, self.num_rows, columns)
+        account = self.report.account(source_format, files, rows_in + self._second_ends, self.num_rows, columns)
         if self.sink is not None:
             return RawRead(pd.DataFrame(), account)
         table = pa.concat_tables(self._tables).unify_dictionaries().combine_chunks()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
 from recap.data.parsing.column_names import VALUE
@@ -19,6 +20,7 @@ from recap.data.parsing.nested_records import Flat, Shape, records_of
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock
+from recap.data.parsing.table_folder import labels_of, table_files
 from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
 from recap.data.parsing.workbook import read_sheets, sheet_names
 from recap.errors import DataError
@@ -35,34 +37,79 @@ _Batch = list[tuple[int, Flat | None]]
 @dataclass
 class TableSource:
     """Columns and rows of a table; those of records within records are called ``outer.inner``. ``rows_in`` of text and
-    JSON is known once all rows were read.
+    JSON is known once all rows were read. ``crs``: of the geometry, if the file names one that is not in degrees;
+    ``labels``: columns that are the names of files and folders.
     """
 
     name: str
     names: list[str]
     rows_in: int
     read: Callable[[list[str], RowReport], Generator[RowBlock]]
+    crs: str = ""
+    labels: Sequence[str] = ()
 
     def rows(self, wanted: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        """The rows of some columns: ``point.1`` and ``point.2`` are the numbers of a ``point``, ``one`` is one person.
-        Raises DataError: the file cannot be read to its end.
+        """The rows of some columns: ``point.1`` and ``point.2`` are the numbers of a ``point``, ``a+b`` joins two
+        columns, ``one`` is one person. Raises DataError: the file cannot be read to its end.
         """
-        is_one = ONE_PERSON in wanted and ONE_PERSON not in self.names
-        wanted = [name for name in wanted if name != ONE_PERSON or not is_one]
-        stored = list(dict.fromkeys(name if name in self.names else name[:-2] for name in wanted))
-        for rows in self.read(stored, row_report):
-            if is_one:
-                rows.columns[ONE_PERSON] = pa.array([ONE_PERSON] * len(rows))
-            for name in set(wanted) - set(stored):
-                rows.columns[name] = split_point(rows.columns[name[:-2]])[int(name[-1]) - 1]
+        made = {name: self.parts(name) for name in wanted if name not in self.names}
+        stored = [*(name for name in wanted if name not in made), *(part for parts in made.values() for part in parts)]
+        for rows in self.read(list(dict.fromkeys(stored)), row_report):
+            for name, parts in made.items():
+                if not parts:
+                    rows.columns[name] = pa.array([name] * len(rows))
+                elif len(parts) > 1:
+                    rows.columns[name] = rows.joined(parts)
+                else:
+                    rows.columns[name] = split_point(rows.columns[parts[0]])[int(name[-1]) - 1]
             yield rows
+
+    def parts(self, name: str) -> list[str]:
+        """The columns that a name other than theirs is made of; none for one person."""
+        joined = name.split("+")
+        is_joined = len(joined) > 1 and set(joined) <= {*self.names}
+        return joined if is_joined else [] if name == ONE_PERSON else [name[:-2]]
 
 
 def open_table(path: Path, source_format: str, options: ReadOptions) -> TableSource:
-    """Open a table as csv, json, parquet or xlsx. Raises DataError: it is no such file."""
+    """Open a table as csv, json, parquet, xlsx or arrow, or a folder of such files with equal columns. Raises
+    DataError: it is no such file, or the columns differ.
+    """
+    if path.is_dir():
+        return _open_folder(path, source_format, options)
     require_file(path)
-    open_as = {"csv": _open_text, "json": _open_json, "parquet": _open_parquet, "xlsx": _open_workbook}
+    open_as = {
+        "csv": _open_text,
+        "json": _open_json,
+        "parquet": _open_parquet,
+        "xlsx": _open_workbook,
+        "arrow": _open_arrow,
+    }
     return open_as[source_format](path, options)
+
+
+def _open_folder(folder: Path, source_format: str, options: ReadOptions) -> TableSource:
+    """The files of a folder one after the other, with columns for what their names say."""
+    files = table_files(folder)
+    sources = [open_table(file, source_format, options) for file in files]
+    labels = labels_of(folder, files)
+    for source in sources:
+        if {*source.names} != {*sources[0].names}:
+            columns = "; ".join(f"{item.name}: {', '.join(item.names)[:100]}" for item in (sources[0], source))
+            raise DataError(f"the files of {folder.name} have different columns ({columns}); name the one of check-ins")
+    labels = {name if name not in sources[0].names else f"{name} name": values for name, values in labels.items()}
+
+    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
+        for number, source in enumerate(sources):
+            for rows in source.read([name for name in stored if name not in labels], row_report):
+                for name in labels.keys() & {*stored}:
+                    rows.columns[name] = pa.array([labels[name][number]] * len(rows), pa.string())
+                yield rows
+        found.rows_in = sum(source.rows_in for source in sources)
+
+    rows_in = sum(source.rows_in for source in sources)
+    found = TableSource(folder.name, [*sources[0].names, *labels], rows_in, read, sources[0].crs, [*labels])
+    return found
 
 
 def _open_text(path: Path, options: ReadOptions) -> TableSource:
@@ -91,45 +138,83 @@ def _open_text(path: Path, options: ReadOptions) -> TableSource:
 
 
 def _open_parquet(path: Path, options: ReadOptions) -> TableSource:
-    """Parquet; fields of structures are columns, lists of a few items are text."""
+    """Parquet, batch by batch."""
 
-    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        start = 1
+    def batches(rows: int, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         # Without a buffer of all bytes read so far.
         with _readable(path), pq.ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(_BATCH_ROWS, columns=stored, use_threads=False):
-                table = _flattened(pa.Table.from_batches([batch]))
-                columns = {name: _plain(table[name].combine_chunks()) for name in stored}
-                lines = np.arange(start, start + batch.num_rows, dtype=np.int64)
-                start += batch.num_rows
-                yield RowBlock(path.name, columns, lines, noun="row")
+            yield from file.iter_batches(rows, columns=columns, use_threads=False)
 
     with _readable(path):
-        schema = _flattened(pq.read_schema(path).empty_table()).schema
-        source = TableSource(path.name, schema.names, pq.read_metadata(path).num_rows, read)
-        if any(pa.types.is_list(field.type) or pa.types.is_large_list(field.type) for field in schema):
-            source = _unnested(path, source)
+        schema, rows_in = pq.read_schema(path), pq.read_metadata(path).num_rows
+    return _of_batches(path, schema, rows_in, batches)
+
+
+def _open_arrow(path: Path, options: ReadOptions) -> TableSource:
+    """Feather, which is an Arrow file, an Arrow stream, or ORC."""
+    with _readable(path), pa.OSFile(str(path)) as file:
+        magic = file.read(6)
+        file.seek(0)
+        if magic[:3] == b"ORC":
+            table = orc.ORCFile(file).read()
+        else:
+            table = (pa.ipc.open_file if magic == b"ARROW1" else pa.ipc.open_stream)(file).read_all()
+        table = _flattened(table).rename_columns(_flattened(table).column_names)  # names that are no text fail here
+
+    def batches(rows: int, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        yield from table.select(columns or table.column_names).to_batches(rows)
+
+    return _of_batches(path, table.schema, table.num_rows, batches)
+
+
+def _of_batches(
+    path: Path, schema: pa.Schema, rows_in: int, batches: Callable[..., Iterator[pa.RecordBatch]]
+) -> TableSource:
+    """Typed columns; fields of structures are columns, short lists are text, or each visit in a list is a row."""
+
+    def numbered(rows: int, columns: list[str] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
+        start = 1
+        for batch in batches(rows, columns):
+            yield start, batch
+            start += batch.num_rows
+
+    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
+        for start, batch in numbered(_BATCH_ROWS, stored):
+            table = _flattened(pa.Table.from_batches([batch]))
+            with _readable(path):
+                columns = {name: _plain(table[name].combine_chunks()) for name in stored}
+            lines = np.arange(start, start + batch.num_rows, dtype=np.int64)
+            yield RowBlock(path.name, columns, lines, noun="row")
+
+    flat = _flattened(schema.empty_table()).schema
+    source = TableSource(path.name, flat.names, rows_in, read, _projection(schema))
+    if any(pa.types.is_list(field.type) or pa.types.is_large_list(field.type) for field in flat):
+        first: list[Any] = next((batch.to_pylist() for _, batch in numbered(_NESTED_ROWS)), [])
+        shape = Shape.of(first, path.name)
+        if shape != Shape():
+            source = _of_records(
+                path.name,
+                "row",
+                shape.rows(first),
+                lambda: ([*shape.rows(batch.to_pylist(), start)] for start, batch in numbered(_NESTED_ROWS)),
+            )
     require_distinct(source.names, path.name)
     return source
 
 
-def _unnested(path: Path, flat: TableSource) -> TableSource:
-    """Parquet with lists of visits inside its rows: one row for each visit; as it is where there are none."""
-
-    def batches() -> Iterator[tuple[int, list[dict[str, Any]]]]:
-        start = 1
-        with _readable(path), pq.ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(_NESTED_ROWS, use_threads=False):
-                yield start, batch.to_pylist()
-                start += batch.num_rows
-
-    _, first = next(batches(), (1, []))
-    shape = Shape.of(first, path.name)
-    if shape == Shape():
-        return flat
-    return _of_records(
-        path.name, "row", shape.rows(first), lambda: ([*shape.rows(batch, start)] for start, batch in batches())
-    )
+def _projection(schema: pa.Schema) -> str:
+    """The reference system of GeoParquet's geometry, such as EPSG:3857; empty where it is one of degrees."""
+    geo = parse_json((schema.metadata or {}).get(b"geo", b"").decode("utf-8", "replace"))
+    columns = geo.get("columns") if isinstance(geo, dict) else None
+    for column in columns.values() if isinstance(columns, dict) else ():
+        crs = column.get("crs") if isinstance(column, dict) else None
+        if isinstance(crs, dict) and str(crs.get("type")).startswith("Projected"):
+            known = found if isinstance(found := crs.get("id"), dict) else {}
+            return (
+                ":".join(str(known[key])[:40] for key in ("authority", "code") if key in known)
+                or str(crs.get("name"))[:60]
+            )
+    return ""
 
 
 def _of_records(
@@ -159,9 +244,9 @@ def _of_records(
 def _readable(path: Path) -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         reason = (str(error).splitlines() or [""])[0]
-        raise DataError(f"{path.name} cannot be read as Parquet: {reason}") from error
+        raise DataError(f"{path.name} cannot be read as Parquet or Arrow: {reason}") from error
 
 
 def _plain(values: pa.Array) -> pa.Array:

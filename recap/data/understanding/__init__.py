@@ -5,9 +5,16 @@ from pathlib import Path
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.workbook import read_sheets, sheet_names
 from recap.data.understanding.draft import Draft
-from recap.data.understanding.fields import choose_coordinates, choose_needed, choose_optional
+from recap.data.understanding.fields import (
+    ask_about_groups,
+    choose_coordinates,
+    choose_needed,
+    choose_optional,
+    tell_other_places,
+)
 from recap.data.understanding.proposal import Question, Understanding, option_text
 from recap.data.understanding.times import choose_time, choose_zone
+from recap.data.understanding.trips import choose_trip
 
 __all__ = ["Understanding", "option_text", "understand_table"]
 
@@ -18,18 +25,21 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
     does not have.
     """
     found = Understanding(path=str(path), source_format=source_format, why=why, options=options)
-    sheets = read_sheets(path) if source_format == "xlsx" and options.sheet is None else []
+    sheets = read_sheets(path) if source_format == "xlsx" and path.is_file() and options.sheet is None else []
     if len(sheets) > 1:
         answers = {sheet.name: options.model_copy(update={"sheet": sheet.name}) for sheet in sheets}
         text = f"Which sheet has the check-ins: {sheet_names(sheets)}?"
         question = Question(about="sheet", text=text, answers=answers)
         return found.model_copy(update={"question": question})
     draft = Draft(path, source_format, options)
+    choose_trip(draft)
     choose_coordinates(draft)
     draft.place_rows()
     choose_needed(draft, "poi")
     draft.place_rows()
     choose_needed(draft, "user")
+    ask_about_groups(draft)
+    tell_other_places(draft)
     times = choose_time(draft)
     for field in ("tz", "split", "trajectory", "category", "category_id", "name"):
         choose_optional(draft, field)

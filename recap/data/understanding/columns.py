@@ -1,6 +1,7 @@
 """The first rows of a table, and what the values of each column look like."""
 
 import re
+from collections.abc import Iterable
 from contextlib import closing
 from functools import cached_property
 from typing import Final
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.parsing.clocks import ClockStyle
-from recap.data.parsing.column_names import field_of, says
+from recap.data.parsing.column_names import field_of, key_of, says, twins_of
 from recap.data.parsing.degrees import X_FIRST, split_point, to_degrees, unwrapped, wraps_around
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
@@ -26,6 +27,8 @@ _SAMPLE_CELLS: Final = 4_000_000
 _MOST: Final = 0.95
 """Share of the values that must fit."""
 _DEGREES: Final = re.compile(r"\d ?[°º˚]|\d['′].*\d[\"″]|^[+-]?\d+[.,]\d+ ?[NSEW]$|^[NSEW] ?\d+[.,]\d+$")
+LEAST_OVERLAP: Final = 0.3
+"""Share of the values of one end of a trip that are also at the other, for columns whose names say nothing."""
 _FIRST_TEXTS: Final = 20
 _FIRST_POINTS: Final = 200
 _SPOT_KM: Final = 0.2
@@ -45,6 +48,7 @@ class Column:
         numbers: values as float64, NaN where they are none or infinite; `is_number` where most are some.
         is_angle, is_degrees: most rows are numbers within ±180; nearly all are, and have three decimals or more.
         meaning: the field that the name means, with points; an angle only where the values are some.
+        point: the column of which this is a half; empty for others.
         is_x_first: half of a point in a form that has longitude first, such as WKT.
         is_clock: times of day without a day; numbers such as 930 where the name says so.
         layouts: strptime layouts that read the column as times; None for ISO, epochs and what else needs no layout;
@@ -55,6 +59,7 @@ class Column:
         self, name: str, values: pa.Array, time_format: str | None = None, x_first: bool | None = None
     ) -> None:
         self.name, self.values, self.time_format = name, values, time_format
+        self.point = name[:-2] if x_first is not None else ""
         self.is_x_first = x_first or bool(re.search(r"coordinates(\.[12])?$", name))
         self.text = _as_text(values)
         texts = pc.dictionary_encode(self.text)
@@ -131,8 +136,8 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
     """
     given = options.columns.values()
     names = [name for place, name in enumerate(source.names) if place < MOST_COLUMNS or name in given]
-    if options.columns.get("user") == ONE_PERSON and ONE_PERSON not in names:
-        names.append(ONE_PERSON)
+    joined = {name for name in given if "+" in name and {*name.split("+")} <= {*source.names}}
+    names += [name for name in sorted({ONE_PERSON} & {*given} | joined) if name not in names]
     most = min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(len(names), 1))
     blocks: list[dict[str, pa.Array]] = []
     report, found = RowReport(skip_bad_rows=True), 0
@@ -144,7 +149,9 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
         report.account("", [source.name], sum(rows for rows, _ in report.reported.values()), 0)
     sample = {}
     for name in names:
-        values = pa.concat_arrays([decoded(block[name]) for block in blocks]).slice(0, most)
+        parts = [decoded(block[name]) for block in blocks]
+        parts = parts if len({part.type for part in parts}) == 1 else [_as_text(part) for part in parts]
+        values = pa.concat_arrays(parts).slice(0, most)
         is_text = pa.types.is_string(values.type)
         may_be_point = is_text or pa.types.is_binary(values.type)
         first = split_point(values.slice(0, _FIRST_POINTS))[0] if may_be_point else pa.nulls(1)
@@ -157,6 +164,27 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
             x_first = not is_text or pc.any(pc.match_substring_regex(values, X_FIRST)).as_py()
             sample[f"{name}.{half}"] = Column(f"{name}.{half}", part, x_first=x_first)
     return sample
+
+
+def find_twins(columns: Iterable[Column]) -> list[tuple[Column, Column, str]]:
+    """Columns of a trip's two ends, and the words that their names share."""
+    by_key = {key_of(column.name): column for column in columns if not re.fullmatch(r"column\d+", column.name)}
+    found: dict[str, tuple[Column, Column, str]] = {}
+    for column in by_key.values():
+        for name, rest in twins_of(column.name):
+            twin = by_key.get(name)
+            if twin is None or (twin.point or twin.name) == (column.point or column.name):
+                continue
+            is_alike = not rest or field_of(rest)[1] > 0 or overlap(column, twin) >= LEAST_OVERLAP
+            if is_alike and not {column.name, twin.name} & found.keys():
+                found[column.name] = found[twin.name] = (column, twin, rest)
+    return list(dict.fromkeys(found.values()))
+
+
+def overlap(a: Column, b: Column) -> float:
+    """Share of the values of one column that are in the other too."""
+    one, other = ({text.removesuffix(".0") for text in column.distinct} for column in (a, b))
+    return len(one & other) / max(min(len(one), len(other)), 1)
 
 
 def _count(*codes: np.ndarray) -> int:

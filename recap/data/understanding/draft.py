@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recap.data.parsing.options import FIELDS, ONE_PERSON, ReadOptions
+from recap.data.parsing.options import FIELDS, ReadOptions
 from recap.data.parsing.table_source import open_table
-from recap.data.understanding.columns import MOST_COLUMNS, Column, read_sample
+from recap.data.understanding.columns import MOST_COLUMNS, Column, find_twins, read_sample
 from recap.data.understanding.missing import how_to_join
 from recap.data.understanding.proposal import FIRST_ROWS, ColumnProposal, Question
 from recap.errors import DataError
@@ -62,6 +62,7 @@ class Draft:
         self.where = pd.DataFrame({"lat": np.nan, "lon": np.nan}, index=range(self.rows))
         self.spots = np.zeros(self.rows, int)
         self.can_tell = False
+        self.twins = find_twins(self.sample.values())
 
     def place_rows(self) -> None:
         """Take over coordinates and places, as soon as they are known."""
@@ -81,6 +82,7 @@ class Draft:
         replaces: Callable[[Candidate, Candidate], str | None] = lambda first, other: None,
         text: str = "",
         why_not: str = "",
+        offers: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         """Take the best candidate; ask if another is about equally good, or if there is none.
 
@@ -88,6 +90,7 @@ class Draft:
             replaces: why the second candidate need not be asked about next to the first; None if it must be.
             text: said before the question.
             why_not: why columns whose names fit were not taken.
+            offers: answers where there is no candidate.
         """
         best: list[Candidate] = []
         for item in sorted(candidates, key=lambda item: -item.points):
@@ -102,12 +105,15 @@ class Draft:
             tell = f"I cannot tell from {self._its_columns}. {join}"
             self.ask(field, f"{text}Which {_ASKED[field]}? {tell}", {}, is_explained=True)
             return
-        one = {"one person's file": {"user": ONE_PERSON}} if field == "user" and not best else {}
         mappings = [{name: column.name for name, column in item.columns.items()} for item in best[:4]]
         none = "" if mappings else f" I cannot tell from {self._its_columns}. {why_not}".rstrip()
-        answers = one or {" and ".join(mapping.values()): mapping for mapping in mappings}
-        none += " Is this one person's file?" if one else ""
-        self.ask(field, f"{text}Which {_ASKED[field]}?{none}", answers, is_explained=bool(why_not))
+        answers = {" and ".join(mapping.values()): mapping for mapping in mappings} or offers or {}
+        self.ask(
+            field,
+            f"{text}Which {_ASKED[field]}?{none}",
+            answers,
+            is_explained=bool(why_not) and field in ("time", "lat"),
+        )
 
     def take(self, columns: Mapping[str, Column], reason: str) -> None:
         """Assign columns to fields."""
@@ -142,14 +148,22 @@ class Draft:
         known = {label: self.with_answer(answer) for label, answer in answers.items()}
         return Question(about=about, text=text, answers=known, is_explained=is_explained)
 
+    def is_at_other_end(self, column: str) -> bool:
+        """Whether a column belongs to the end of a trip from which nothing was taken."""
+        is_trip = any(not (origin.layouts or origin.is_clock) for origin, *_ in self.twins)
+        ends = {item.name: end for *pair, _ in self.twins * is_trip for end, item in enumerate(pair)}
+        taken = (ends.get(self.taken.get(field, "")) for field in ("poi", "lat", "lon", "time"))
+        chosen = next((end for end in taken if end is not None), None)
+        return "to_poi" not in self.taken and chosen is not None and ends.get(column, chosen) != chosen
+
     def columns(self) -> list[ColumnProposal]:
         """All columns with what they were taken for."""
-        fields = {column: field for field, column in self.taken.items()}
+        fields = {column: field for field, column in reversed(self.taken.items())}
         return [
             ColumnProposal(
                 name=name,
                 field=fields.get(name),
-                reason=self.reasons.get(name, ""),
+                reason=self.reasons.get(name, "the other end of the trip, not used" * self.is_at_other_end(name)),
                 first=[shortened(text, 60) for text in column.text.slice(0, FIRST_ROWS).to_pylist()],
             )
             for name, column in self.sample.items()

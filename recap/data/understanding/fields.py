@@ -9,13 +9,16 @@ import pandas as pd
 
 from recap.data.coordinates import RADIANS, are_in_gulf, look_swapped
 from recap.data.parsing.column_names import says, words_of
-from recap.data.parsing.read_report import TRACK
+from recap.data.parsing.options import ONE_PERSON
+from recap.data.parsing.read_report import NO_PLACES, TRACK
 from recap.data.parsing.table_builder import SPLIT_WORDS
 from recap.data.parsing.time_spelling import find_zone
-from recap.data.understanding.columns import Column, comes_back, determines, keeps_spot
+from recap.data.understanding.columns import LEAST_OVERLAP, Column, comes_back, determines, keeps_spot, overlap
 from recap.data.understanding.draft import Candidate, Draft
-from recap.data.understanding.missing import how_to_join, why_no_degrees
+from recap.data.understanding.missing import CELLS_OF_A_GRID, are_cells, how_to_join, why_no_degrees
 from recap.errors import DataError
+from recap.geodesy import distance_km
+from recap.printable import shortened
 
 _Scored = tuple[float, str]
 """Points for the values of a column, and why."""
@@ -28,6 +31,10 @@ _IMPOSSIBLE: Final = -9.0
 _PLACES_OF_THEIR_OWN: Final = -1.0
 """Users who share no place may be a property of places, unless the name says otherwise."""
 _IS_ID: Final = 0.3
+_MOST_OFFERS: Final = 3
+_FEW_KINDS: Final = 3
+_MEMBER: Final = {"person", "member", "pers", "mitglied", "membre", "nr", "no", "num", "number", "n", "id", "index"}
+_FAR_KM, _FASTEST_KMH = 50, 300
 _ON_LAND, _X_FIRST = 1.1, 0.55
 """Points of one order of coordinates: the other is not on land; the form has longitude first."""
 
@@ -36,7 +43,7 @@ def choose_coordinates(draft: Draft) -> None:
     """Latitude and longitude: by name, else a point's numbers, or two columns of fine numbers that fix each other."""
     if {"lat", "lon"} <= draft.taken.keys():
         return
-    angles = [column for column in draft.sample.values() if column.is_angle]
+    angles = [item for item in draft.sample.values() if item.is_angle and not draft.is_at_other_end(item.name)]
     means = {column.name: column.meaning[0] for column in angles if column.meaning[0] not in draft.taken}
     means |= {name: field for field, name in draft.taken.items()}
     halves = ([column for column in angles if means.get(column.name) == field] for field in ("lat", "lon"))
@@ -47,9 +54,9 @@ def choose_coordinates(draft: Draft) -> None:
         turned = _ON_LAND * look_swapped(a.numbers, b.numbers) + _X_FIRST * a.is_x_first
         candidates += [Candidate(straight, {"lat": a, "lon": b}), Candidate(turned, {"lat": b, "lon": a})]
     swapped = f"{best[0].name} and {best[1].name} look swapped. " if best else ""
-    draft.decide("lat", candidates, text=swapped, why_not=why_no_degrees([*draft.sample.values()]))
+    draft.decide("lat", candidates, text=swapped, why_not=why_no_degrees([*draft.sample.values()], draft.source.crs))
     _ask_about_hemispheres(draft)
-    _ask_about_radians(draft)
+    _ask_about_units(draft)
     for field in {"lat", "lon"} & draft.taken.keys():
         numbers = draft.sample[draft.taken[field]].numbers
         low, high = (f"{degrees:z.1f}".replace("-", "−") for degrees in (np.nanmin(numbers), np.nanmax(numbers)))
@@ -68,11 +75,15 @@ def _ask_about_hemispheres(draft: Draft) -> None:
                 draft.ask(field, text, {}, is_explained=True)
 
 
-def _ask_about_radians(draft: Draft) -> None:
+def _ask_about_units(draft: Draft) -> None:
     """Refuse coordinates that are no degrees unless they are named."""
     lat, lon = (draft.sample.get(draft.taken.get(field, "")) for field in ("lat", "lon"))
-    if lat and lon and are_in_gulf(lat.numbers, lon.numbers):
-        text = f"As degrees, “{lat.name}” and “{lon.name}” are in the sea around 0, 0. {RADIANS}"
+    if not lat or not lon:
+        return
+    text = f"As degrees, “{lat.name}” and “{lon.name}” are in the sea around 0, 0. {RADIANS}"
+    if are_cells(lat, lon):
+        text = f"“{lat.name}” and “{lon.name}” {CELLS_OF_A_GRID}"
+    if are_cells(lat, lon) or are_in_gulf(lat.numbers, lon.numbers):
         draft.ask("lat", f"{text} --map lat={lat.name},lon={lon.name} takes them as degrees.", {}, is_explained=True)
 
 
@@ -105,31 +116,140 @@ def choose_needed(draft: Draft, field: str) -> None:
         left = (item for item in _free(draft) if re.fullmatch(r"column\d+", item.name) and len(item.distinct) > 1)
         fits = (item for item in left if _as_user(draft, item)[0] >= 0)
         candidates = [Candidate(0, {field: item}, "the only one left") for item in fits]
+    if field == "user" and not candidates:
+        owners = (item for item in draft.sample.values() if says(item.name, "owner") and not item.layouts)
+        candidates = [Candidate(0, {field: item}, "repeats, moves") for item in owners if _as_user(draft, item)[0] > 0]
     others = [item for item in _free(draft) if item.meaning[0] != "user" and item.meaning[1] >= 0]
     is_track = not others and not draft.taken.keys() & {"category", "name"}
     if field == "poi" and not candidates and is_track and not how_to_join(draft.path, draft.sample, {"poi"}):
         raise DataError(TRACK.format(name=draft.path.name))
-    draft.decide(field, candidates, replaces)
+    offers = {} if candidates else _offers(draft, field)
+    why_not = (
+        "Is this one person's file? If not, name the column with --map user=COLUMN." if field == "user" else NO_PLACES
+    )
+    if offers and field == "poi":
+        split = next((draft.sample[answer[field]] for answer in offers.values() if "ids" in answer), None)
+        why_not = f"“{split.name}” has one name at several places, such as {_widest(draft, split)!r}." if split else ""
+    draft.decide(field, candidates, replaces, why_not=why_not, offers=offers)
+
+
+def _widest(draft: Draft, column: Column) -> str:
+    """The value whose rows are furthest from each other."""
+    places = draft.where.groupby(column.text.to_pylist())
+    return shortened(str((places.max() - places.min()).sum(axis=1).idxmax()), 40)
+
+
+def _offers(draft: Draft, field: str) -> dict[str, dict[str, str]]:
+    """Answers where no column is sure: those whose names mean the field, though their values do not say so."""
+    words = {"user": ("user",), "poi": ("poi", "name")}[field]
+    found: dict[str, dict[str, str]] = {}
+    for item in _free(draft):
+        is_named = item.meaning[0] in words or (field == "user" and says(item.name, "owner"))
+        is_named |= item.name in draft.source.labels
+        if is_named and field == "poi" and item.meaning[0] == "name" and draft.can_tell:
+            found[f"{item.name}, by name and position"] = {field: item.name, "ids": "split"}
+        if is_named and len(item.distinct) > 1:
+            found[item.name] = {field: item.name}
+    for item in _free(draft) if field == "user" and not found else ():
+        may_be = 2 <= len(item.distinct) <= draft.rows / 2 and item.meaning == ("", 0) and not item.is_degrees
+        if may_be and len(found) < _MOST_OFFERS and _as_user(draft, item)[0] >= 0:
+            found[item.name] = {field: item.name}
+    return found | ({"one person's file": {"user": ONE_PERSON}} if field == "user" else {})
+
+
+def ask_about_groups(draft: Draft) -> None:
+    """Ask where people are numbered from 1 again in each household, agency or city."""
+    user = draft.sample.get(draft.taken.get("user", ""))
+    if user is None or "user" in draft.options.columns:
+        return
+    free = [item for item in _free(draft) if 2 <= len(item.distinct) < draft.rows / 2]
+    pairs = [(group, user) for group in free if says(group.name, "household") or says(group.name, "area")]
+    if says(user.name, "household"):
+        pairs += [(user, member) for member in free if _MEMBER & {*words_of(member.name)}]
+    for group, person in pairs:
+        numbers = _numbers_of(person)
+        both = pd.DataFrame({"person": numbers, "group": group.codes}).drop_duplicates()
+        ranks = both["person"].rank(method="dense").groupby(both["group"]).agg(["max", "count"])
+        restarts = numbers.notna().all() and (ranks["max"] <= 1.5 * ranks["count"]).mean() >= 0.8
+        is_open = len(both) >= 1.5 * len(person.distinct) and (restarts or says(group.name, "household"))
+        if is_open and (not determines(draft.spots, group.codes) >= 0.95 or _jumps(draft, person, group)):
+            text = f"Do the numbers in “{person.name}” begin again in each “{group.name}”? "
+            text += f"Then the file has {len(both):,} users, else {len(user.distinct):,}."
+            answers = {
+                f"{group.name} and {person.name}": f"{group.name}+{person.name}",
+                f"{user.name} alone": user.name,
+            }
+            draft.ask("user", text, {answer: {"user": column} for answer, column in answers.items()})
+
+
+def _numbers_of(column: Column) -> pd.Series:
+    """The numbers at the ends of ids, or those of short ids in their order; NaN where ids are of another kind."""
+    texts = pd.Series(column.text.to_pylist())
+    digits = pd.to_numeric(texts.str.extract(r"(\d{1,9})$")[0])
+    if digits.nunique() != len(column.distinct) and max(map(len, column.distinct)) <= 2:
+        digits = pd.Series(pd.factorize(texts, sort=True)[0])
+    return digits
+
+
+def tell_other_places(draft: Draft) -> None:
+    """Say of a second column of places that it is not used."""
+    place = draft.sample.get(draft.taken.get("poi", ""))
+    if place is None:
+        return
+    for item in _free(draft):
+        if item.meaning[0] in ("", "poi") and item.name not in draft.reasons and len(item.distinct) > 2:
+            is_place = overlap(item, place) >= LEAST_OVERLAP and not determines(place.codes, item.codes) >= 0.95
+            if is_place and not item.is_number | place.is_number:
+                draft.add_reason(item.name, "another place of the row, not used")
+
+
+def _jumps(draft: Draft, user: Column, group: Column) -> bool:
+    """Whether users change between groups, such as cities, faster than people travel."""
+    time = next((column for column in draft.sample.values() if column.layouts), None)
+    if time is None:
+        return False
+    table = draft.where.assign(user=user.codes, group=group.codes, time=time.seconds).sort_values(["user", "time"])
+    before, after = table.iloc[:-1], table.iloc[1:]
+    km = distance_km(*(part[name].to_numpy() for part in (before, after) for name in ("lat", "lon")))
+    hours = (after["time"].to_numpy() - before["time"].to_numpy()) / np.timedelta64(1, "h")
+    is_change = (after["user"].to_numpy() == before["user"].to_numpy()) & (
+        after["group"].to_numpy() != before["group"].to_numpy()
+    )
+    is_fast = is_change & (km > _FAR_KM) & (km > _FASTEST_KMH * hours)
+    return bool(is_fast.sum() > 0.05 * is_change.sum())
 
 
 def choose_optional(draft: Draft, field: str) -> None:
     """A description, by its name where its values fit, or where nothing else could be."""
+    place = draft.sample.get(draft.taken.get("poi", "")) if field == "name" and field not in draft.taken else None
+    if place is not None and (place.meaning[0] == "name" or _are_words(place)):
+        draft.take({field: place}, "")
     found = [] if field in draft.taken else _candidates(draft, field)
+    found = [item for item in found if field == "split" or item.columns[field].name not in draft.source.labels]
     named = [item for item in found if item.columns[field].meaning[0] == field]
     if named or len(found) == 1:
         best = max(named or found, key=lambda item: item.points)
         draft.take(best.columns, best.reason)
 
 
+def _are_words(column: Column) -> bool:
+    """Whether ids are names that people read, such as Café am Markt."""
+    first = column.distinct[:200]
+    return sum(bool(re.search(r"[^\W\d_]{3}.* .*[^\W\d_]{2}", text)) for text in first) > 0.5 * len(first)
+
+
 def _free(draft: Draft) -> list[Column]:
     """Columns that are not taken and hold no times."""
     taken = draft.taken.values()
-    return [item for item in draft.sample.values() if not (item.name in taken or item.layouts or item.is_clock)]
+    found = (item for item in draft.sample.values() if not (item.name in taken or item.layouts or item.is_clock))
+    return [item for item in found if not draft.is_at_other_end(item.name)]
 
 
 def _candidates(draft: Draft, field: str) -> list[Candidate]:
     """Columns with enough points for a field, from their names and their values."""
     score, may_mean = _SCORES[field]
+    if field == "poi" and sum(item.meaning[0] == "user" for item in draft.sample.values()) < 2:
+        may_mean = tuple(meaning for meaning in may_mean if meaning != "user")  # it is the only one who visits
     found = []
     for column in _free(draft):
         meaning, points = column.meaning
@@ -159,8 +279,10 @@ def _as_user(draft: Draft, column: Column) -> _Scored:
     if determines(draft.spots, column.codes) >= 0.95:
         spots = len(np.unique(draft.spots)) / len(column.distinct)
         return (_CONTRADICTS, "does not move") if spots < 2 else (_PLACES_OF_THEIR_OWN, "shares no place")
-    fits = comes_back(column.codes, draft.spots) >= 3 and not _is_short(draft, column)
-    return (_FITS, "repeats, moves") if fits else (0, "")
+    if comes_back(column.codes, draft.spots) >= 3 and not _is_short(draft, column):
+        return _FITS, "repeats, moves"
+    is_kind = len(column.distinct) <= _FEW_KINDS and not column.is_number
+    return (_CONTRADICTS if is_kind else 0), "few values, such as kinds of users" * is_kind
 
 
 def _is_short(draft: Draft, column: Column) -> bool:

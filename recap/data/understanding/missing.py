@@ -1,18 +1,20 @@
 """What to say where no column fits: why the one of that name was not taken, or which other file has it."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+import pandas as pd
 
-from recap.data.parsing.column_names import field_of, words_of
-from recap.data.parsing.nested_records import Shape
+from recap.data.parsing.column_names import field_of, key_of, words_of
+from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.row_block import NOTHING
-from recap.data.parsing.table_source import parse_json
-from recap.data.parsing.text_table import first_cells, read_head
-from recap.data.understanding.columns import Column
+from recap.data.parsing.table_source import open_table, parse_json
+from recap.data.parsing.text_table import read_head
+from recap.data.understanding.columns import Column, determines, find_twins, read_sample
 from recap.errors import DataError
 from recap.printable import shortened
 
@@ -24,8 +26,28 @@ _MERCATOR_METRES: Final = 20_037_509
 _MOST_E7: Final = 1_800_000_000
 _MOST_NMEA: Final = 18_060
 """Degrees and minutes in one number."""
+_METRES: Final = "in metres of a projection, {crs}; convert it to degrees, with geopandas: to_crs(4326)."
+_WEB_MERCATOR: Final = "such as Web Mercator (EPSG:3857)"
+_METRES_AS_TEXT: Final = r"(?i)(?:SRID=(\d+);)?\s*POINT ?Z?M? ?\(\s*-?\d{4,}"
+CELLS_OF_A_GRID: Final = "hold whole numbers: cells of a grid, no degrees; turn them into the degrees of their centres."
+_PLUS: Final = "[23456789CFGHJMPQRVWX]"
+_S2: Final = ("S2", r"[0-9a-f]{2,16}|\d{17,20}", "s2sphere.CellId")
+_CELLS: Final = (
+    ("H3", r"8[0-9a-f]{14}|6[0-9]{17}", "h3.cell_to_latlng"),
+    ("plus codes", rf"(?i:{_PLUS}{{2,8}}0{{0,6}}\+{_PLUS}{{0,3}}.*)", "openlocationcode.decode"),
+    ("quadkeys", r"[0-3]{10,23}", "mercantile.quadkey_to_tile"),
+    ("Maidenhead locators", r"[A-R]{2}\d\d(?:[A-Xa-x]{2}(?:\d\d)?)?", "maidenhead.to_location"),
+    ("MGRS", r"\d{1,2}[C-X] ?[A-Z]{2} ?\d{4,10}( \d{2,5})?", "mgrs.toLatLon"),
+    ("what3words", r"(///)?[^\W\d]+\.[^\W\d]+\.[^\W\d]+", "its API"),
+    ("geohashes", r"(?![a-z]{1,4}\d+$)(?=.*\d)(?=.*[a-z])[0-9b-hjkmnp-z]{5,12}", "pygeohash.decode"),
+)
+"""Kinds of cells, how their ids are written, and what knows their centres."""
 _MOST_FILES: Final = 50
-_SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson")
+_FORMATS: Final = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
+    **{".parquet": "parquet", ".xlsx": "xlsx", ".feather": "arrow"},
+}
 _LIMITS: Final = {"lat": ("latitude", 90), "lon": ("longitude", 180)}
 
 
@@ -48,15 +70,45 @@ def _no_time(column: Column) -> str:
     return f"{there} {first!r} is no time that I can read; describe it with --time-format, such as '%d.%m.%Y %H:%M'."
 
 
-def why_no_degrees(columns: list[Column]) -> str:
-    """What keeps columns called latitude or longitude from being some; empty where there are none."""
+def are_cells(*columns: Column) -> bool:
+    """Whether columns hold whole numbers alone, of several rows and columns of a grid."""
+    known = [column.numbers[~np.isnan(column.numbers)] for column in columns]
+    return all(len(np.unique(part)) > 2 and (part % 1 == 0).all() for part in known)
+
+
+def _cells(columns: list[Column]) -> str:
+    """The kind of cells that one column holds in place of coordinates."""
+    for column in columns:
+        is_s2 = key_of(column.name).startswith("s 2")
+        for kind, pattern, tool in [_S2] * is_s2 + [*_CELLS]:
+            fits = sum(bool(re.fullmatch(pattern, text)) for text in column.distinct[:200])
+            if len(column.distinct) > 1 and fits >= 0.95 * len(column.distinct[:200]):
+                centres = f"turn them into their centres, such as with {tool}."
+                return f"“{column.name}” holds cells ({kind}), not degrees; {centres}"
+    return ""
+
+
+def why_no_degrees(columns: list[Column], crs: str = "") -> str:
+    """What keeps columns called latitude or longitude from being some; empty where there are none. ``crs``: of the
+    file, if it names one that is not in degrees.
+    """
+    if cells := _cells(columns):
+        return cells
+    points = [column for column in columns if column.point and column.is_number and not column.is_angle]
+    if len(points) > 1:
+        return f"“{points[0].point}” is {_METRES.format(crs=crs or _WEB_MERCATOR)}"
+    for column in columns:
+        if found := re.match(_METRES_AS_TEXT, next(iter(column.distinct), "")):
+            return f"“{column.name}” is {_METRES.format(crs=f'EPSG:{found[1]}' if found[1] else _WEB_MERCATOR)}"
     named = [(column, field_of(column.name)[0]) for column in columns if column.distinct]
     named = [(column, field) for column, field in named if field in _LIMITS and column.meaning[0] != field]
     numbers = [column.numbers[~np.isnan(column.numbers)] for column, _ in named if column.is_number]
     sizes = [float(np.median(np.abs(part))) for part in numbers]
     names = " and ".join(f"“{column.name}”" for column, _ in named)
+    if len(sizes) >= 2 and max(sizes) <= _MOST_NMEA and are_cells(*(column for column, _ in named)):
+        return f"{names} are there, but {CELLS_OF_A_GRID}"
     if len(sizes) >= 2 and _MOST_NMEA < max(sizes) <= _MERCATOR_METRES:
-        return f"{names} are there, but hold metres, such as of Web Mercator (EPSG:3857); convert them to degrees."
+        return f"{names} are there, but {_METRES.format(crs=crs or _WEB_MERCATOR)}"
     if len(sizes) >= 2 and _MERCATOR_METRES < max(sizes) <= _MOST_E7 and all((part % 1 == 0).all() for part in numbers):
         return f"{names} are there, but hold whole numbers, such as degrees times 10,000,000 (E7); divide them."
     return " ".join(_no_degrees(column, *_LIMITS[field]) for column, field in named)
@@ -77,43 +129,94 @@ def _example(column: Column, no_number: bool = False) -> str:
     return next((shortened(text, 40) for text in texts), column.distinct[0])
 
 
-def how_to_join(path: Path, names: Collection[str], missing: Collection[str]) -> str:
+def how_to_join(path: Path, sample: Mapping[str, Column], missing: Collection[str]) -> str:
     """A sentence on the file next to it that has columns for the missing fields, and an id in common; else empty."""
+    if path.is_dir():
+        return ""
     if "tist2015" in path.name.lower():
         return f"The POIs file of TIST2015 has the coordinates; name the folder of both: {path.parent}."
-    others = sorted(item for item in path.parent.iterdir() if item != path and item.suffix.lower() in _SUFFIXES)
+    others = sorted(item for item in path.parent.iterdir() if item != path and item.suffix.lower() in _FORMATS)
     for other in others[:_MOST_FILES]:
-        theirs = _column_names(other)
-        fields = {field_of(name)[0] for name in theirs}
-        keys = next(((name, key) for name in names for key in theirs if _are_one_id(name, key)), None)
-        if keys is not None and set(missing) <= fields and not {"user", "time"} <= fields:
-            on = f"on={keys[0]!r}" if keys[0] == keys[1] else f"left_on={keys[0]!r}, right_on={keys[1]!r}"
-            joined = f"{_read(path)}.merge({_read(other)}, {on}).to_csv('joined.csv', index=False)"
-            found = f"{other.name} in the same folder has them, with {keys[1]} in common."
-            return f"{found} Join both first, for example with pandas: {joined}"
-    if {"review_id", "business_id"} <= set(names):
+        theirs = _columns(other)
+        fields = {column.meaning[0] for column in theirs.values()}
+        fields |= {"lat", "lon"} if any(column.point for column in theirs.values()) else set()
+        keys = [] if {"user", "time"} <= fields or not fields >= {*missing} else _keys(sample, theirs)
+        if keys:
+            return _joining(path, other, sample, theirs, keys)
+    if {"review_id", "business_id"} <= set(sample):
         return "Yelp's business file has the coordinates; join it by business_id first."
     return ""
 
 
-def _are_one_id(name: str, other: str) -> bool:
-    """Whether two columns are the places' ids: of one name, or ``id`` in the table of places."""
-    return field_of(name)[0] == "poi" and (name == other or (words_of(other) == ["id"] and "id" in words_of(name)))
+def _keys(sample: Mapping[str, Column], theirs: Mapping[str, Column]) -> list[tuple[Column, Column]]:
+    """Columns of ids that both have: one that fixes the coordinates, else all of the same name."""
+    found = []
+    for mine, other in product(sample.values(), theirs.values()):
+        if not (mine.layouts or other.layouts or mine.is_degrees or other.is_degrees) and mine.distinct:
+            shared = len({*mine.distinct[:1000]} & {*other.distinct}) / len(mine.distinct[:1000])
+            if shared >= 0.5 and (mine.name == other.name or _are_one_id(mine, other)):
+                found.append((mine, other))
+    same = [pair for pair in found if pair[0].name == pair[1].name]
+    spot = next((item.codes for item in theirs.values() if item.meaning[0] == "lat" or item.point), np.zeros(1))
+    fixing = [pair for pair in [*same, *found] if not determines(pair[1].codes, spot) < 0.9]
+    fixing.sort(key=lambda pair: (pair[0].meaning[0] != "poi", pair[0].name != pair[1].name))
+    return fixing[:1] or same
+
+
+def _are_one_id(mine: Column, other: Column) -> bool:
+    """Whether two names mean a place, or say the same with or without a word for an id."""
+    is_place = mine.meaning[0] == "poi" and (
+        other.meaning[0] == "poi" or words_of(other.name)[-1:] in (["id"], ["code"])
+    )
+    return is_place or bool({*words_of(mine.name)} & {*words_of(other.name)} - {"id", "name", "code", "no", "number"})
+
+
+def _joining(
+    path: Path,
+    other: Path,
+    sample: Mapping[str, Column],
+    theirs: Mapping[str, Column],
+    keys: list[tuple[Column, Column]],
+) -> str:
+    """How to join a table of places: every row stays, and each place counts once."""
+    mine, names = ([pair[at].name for pair in keys] for at in (0, 1))
+    rows = len(keys[0][0].values)
+    known = pd.DataFrame({name: theirs[name].text.to_pylist() for name in names}).drop_duplicates()
+    wanted = pd.DataFrame({name: sample[column].text.to_pylist() for column, name in zip(mine, names, strict=True)})
+    lost = int((wanted.merge(known, how="left", indicator=True)["_merge"] == "left_only").sum())
+    table = _read(other) + f".drop_duplicates({_listed(names)})" * (len(known) < len(theirs[names[0]].values))
+    twin = next((pair for *pair, _ in find_twins(sample.values()) if keys[0][0] in pair), None)
+    code = _read(path)
+    for prefix, column in zip(("origin_", "destination_"), twin, strict=True) if twin and len(keys) == 1 else ():
+        on = f"left_on={column.name!r}, right_on={prefix + names[0]!r}"
+        code += f".merge({table}.add_prefix({prefix!r}), how='left', {on})"
+    if not twin or len(keys) > 1:
+        on = f"on={_listed(mine)}" if mine == names else f"left_on={_listed(mine)}, right_on={_listed(names)}"
+        code += f".merge({table}, how='left', {on})"
+    found = f"{other.name} in the same folder has them, with {' and '.join(names)} in common"
+    found += f"; {lost:,} of {rows:,} rows have no match." if lost else "."
+    return f"{found} Join both first, for example with pandas: {code}.to_csv('joined.csv', index=False)"
+
+
+def _listed(names: list[str]) -> str:
+    return repr(names[0] if len(names) == 1 else names)
 
 
 def _read(path: Path) -> str:
     """The call of pandas that reads a file."""
-    if "json" not in path.suffix:
-        return f"pd.read_csv({path.name!r}{', sep=None, engine=' + repr('python') if path.suffix != '.csv' else ''})"
+    source_format = _FORMATS[path.suffix.lower()]
+    if source_format == "csv":
+        separator = "" if path.suffix == ".csv" else ", sep=None, engine='python'"
+        return f"pd.read_csv({path.name!r}, dtype=str{separator})"
+    if source_format != "json":
+        return f"pd.read_{'excel' if source_format == 'xlsx' else path.suffix[1:].lower()}({path.name!r})"
     is_lines = isinstance(parse_json(read_head(path, 1)[0]), dict)
     return f"pd.read_json({path.name!r}{', lines=True' if is_lines else ''})"
 
 
-def _column_names(path: Path) -> list[str]:
+def _columns(path: Path) -> dict[str, Column]:
+    """The columns of another file; none where it is no table."""
     try:
-        if "json" not in path.suffix:
-            return first_cells(path, None, None)[1]
-        first = parse_json(read_head(path, 1)[0])
-        return [name for _, row in Shape().rows([first]) for name in row or ()]
-    except (DataError, OSError, UnicodeError, IndexError):
-        return []
+        return read_sample(open_table(path, _FORMATS[path.suffix.lower()], ReadOptions()), ReadOptions())
+    except (DataError, OSError, UnicodeError):
+        return {}

@@ -29,6 +29,8 @@ from recap.printable import shortened
 
 _LONGEST_STAY: Final = 2 * 86_400
 _QUIETER: Final = 0.6
+_DECIDES: Final = 0.03
+"""Least difference between shares of times at night that tells local times from UTC."""
 _ENOUGH_TIMES: Final = 200
 _FEW_ROWS: Final = 20
 _MINUTES: Final = {"min", "mins", "minute", "minutes", "minuten", "minuto", "minutos", "minuti"}
@@ -104,10 +106,12 @@ def _refuse_hours_alone(draft: Draft, times: Column) -> None:
 
 def _candidates(draft: Draft) -> list[Candidate]:
     """Columns of times, or pairs of days and clocks, the earlier times first."""
-    clocks = [column for column in draft.sample.values() if column.is_clock and column.meaning[1] >= 0]
+    known = [item for item in draft.sample.values() if not draft.is_at_other_end(item.name)]
+    clocks = [column for column in known if column.is_clock and column.meaning[1] >= 0]
     owners = [draft.spots, *(draft.sample[name].codes for field, name in draft.taken.items() if field == "user")]
+    others = [item for item in known if item.layouts]
     found = []
-    for column in draft.sample.values():
+    for column in known:
         belongs = draft.can_tell and any(determines(owner, column.codes) >= 0.95 for owner in owners)
         if not column.layouts or column.name in draft.taken.values() or column.meaning[1] < 0 or belongs:
             continue  # a birthday, the day a shop opened
@@ -115,11 +119,18 @@ def _candidates(draft: Draft) -> list[Candidate]:
         has_clock = bool((days != column.seconds)[~np.isnat(days)].any())
         pairs = [{"date": column, "time": _joined(draft, one.name, column.name)} for one in clocks if not has_clock]
         for columns in pairs or [{"time": column}]:
-            points = max(part.meaning[1] for part in columns.values()) - 2 * (not has_clock and not pairs)
+            points = max(part.meaning[1] for part in columns.values()) - says(column.name, "record")
+            points -= 2 * (not has_clock and not pairs and _is_within(days, columns["time"], others))
             points += 0.6 * (says(column.name, "utc") - says(column.name, "local"))
             points -= 3 * any(says(part.name, "end") for part in columns.values())
             found.append(Candidate(points, columns))
     return sorted(found, key=lambda item: np.nanmedian(item.columns["time"].seconds.astype(np.float64)))
+
+
+def _is_within(days: np.ndarray, column: Column, others: list[Column]) -> bool:
+    """Whether days are those of another time with a clock, so that this one says more."""
+    known = [other.seconds.astype("datetime64[D]") for other in others if other is not column]
+    return not known or any((np.isnat(found) | np.isnat(days) | (found == days)).mean() > 0.9 for found in known)
 
 
 def _replaces(first: Candidate, other: Candidate) -> str | None:
@@ -205,6 +216,7 @@ def choose_zone(draft: Draft, column: Column) -> None:
     zone = draft.options.zone or propose_zone(*draft.where.to_numpy().T)
     as_local, as_utc, shift = _at_night(times, zone, draft.where["lon"])
     nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
+    decides = abs(as_local - as_utc) >= _DECIDES
     if is_known:
         is_quieter = len(times) >= _ENOUGH_TIMES and as_utc > 0 and as_local <= _QUIETER * as_utc
         draft.options = draft.options.model_copy(update={"local_times": is_quieter and "tz" in draft.taken})
@@ -218,7 +230,10 @@ def choose_zone(draft: Draft, column: Column) -> None:
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     looks_local = shift >= LEAST_SHIFT_MINUTES and as_utc >= NIGHT_SHARE and as_local <= QUIETER * as_utc
     if not is_said and (looks_local or not layout.is_utc):
-        text += f" Are {'they local all the same' if layout.is_utc else 'its times local or UTC'}? {nights}."
+        text += (
+            f" Are {'they local all the same' if layout.is_utc else 'its times local or UTC'}?"
+            + f" {nights}." * decides
+        )
         answers = {"local times": {**answers[zone], "local_times": True}, "UTC": answers[zone]}
         answers = answers if as_local <= as_utc and not layout.is_utc else dict(reversed(answers.items()))
     draft.ask("timezone", text, answers)

@@ -192,4 +192,4 @@ def test_prepare_says_what_inspect_says(tmp_path: Path) -> None:
     assert "1 rows: no user id" in shown and f"{made['several_spellings']} pairs of places at one spot" in shown
     joined = ["--text", "ids=join", "--engine", "disk"]
     assert_refused(recap("prepare", path, *zone, *out, *joined), "works in memory only")
-    assert_refused(recap("inspect", path, *zone, "--text", "ids=split"), "ids")
+    assert_refused(recap("inspect", path, *zone, "--text", "ids=cut"), "ids")

@@ -1,0 +1,72 @@
+"""A folder of files with equal columns: which files it is, and what their names and folders say."""
+
+import re
+from itertools import islice
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+from recap.errors import DataError
+
+_SUFFIXES: Final = (
+    *(".csv", ".parquet", ".pq", ".feather", ".arrow", ".orc", ".jsonl", ".ndjson", ".json", ".tsv", ".txt", ".xlsx"),
+    *(".dat", ""),
+)
+_MOST_FILES: Final = 10_000
+_SPLITS: Final = {
+    **dict.fromkeys(("train", "training", "trn", "tr"), "train"),
+    **dict.fromkeys(("val", "valid", "validation", "dev", "tune", "vld"), "val"),
+    **dict.fromkeys(("test", "testing", "tst", "te", "holdout", "eval"), "test"),
+}
+_NO_NAME: Final = re.compile(
+    r"(?:part|chunk|data|file|batch)?[-_ ]?\d{0,5}(?:-[0-9a-f-]{8,}.*)?|\d{4}([-_.]?\d\d){0,2}.*", re.I
+)
+"""Names that number parts or say a month; others may be a user or a place."""
+
+
+def table_files(folder: Path) -> list[Path]:
+    """The files of the kind that most are of, hidden ones left out; of a dataset in parts those that name a part.
+    Raises DataError: there are too many.
+    """
+    found = (path for path in folder.rglob("*") if path.is_file())
+    shown = (path for path in found if not re.search(r"(^|/)[._]", path.relative_to(folder).as_posix()))
+    files = sorted(islice(shown, _MOST_FILES + 1))
+    if len(files) > _MOST_FILES:
+        raise DataError(f"{folder.name} holds more than {_MOST_FILES:,} files; write them as one table first")
+    kinds = [_suffix(path) for path in files]
+    kind = max(_SUFFIXES, key=lambda suffix: (kinds.count(suffix), suffix == ".csv"))
+    files = [path for path, suffix in zip(files, kinds, strict=True) if suffix == kind]
+    splits = [_split_of(path.relative_to(folder)) for path in files]
+    parts = [path for path, split in zip(files, splits, strict=True) if split]
+    return parts if {"train", "test"} <= {*splits} else files
+
+
+def labels_of(folder: Path, files: list[Path]) -> dict[str, list[str]]:
+    """Column -> its value in each file: ``key=value`` of folders, the folder's or the file's name, and ``split``."""
+    labels: dict[str, list[str]] = {}
+    parts = [path.relative_to(folder).parent.parts for path in files]
+    for key in dict.fromkeys(part.partition("=")[0] for path in parts for part in path if "=" in part):
+        values = ([part[len(key) + 1 :] for part in path if part.startswith(f"{key}=")] for path in parts)
+        labels[key] = [
+            unquote(found[0]) if found and found[0] != "__HIVE_DEFAULT_PARTITION__" else "" for found in values
+        ]
+    labels["folder"] = [next((part for part in reversed(path) if "=" not in part), "") for path in parts]
+    splits = [_split_of(path.relative_to(folder)) for path in files]
+    if {"train", "test"} <= {*splits}:
+        labels["split"] = splits
+    else:
+        labels["file"] = [path.name[: -len(path.suffix) or None].removesuffix(_suffix(path)) for path in files]
+    for name in ("folder", "file"):
+        said = labels.get(name, [])
+        if len({*said}) < 2 or all(_NO_NAME.fullmatch(value) for value in said):
+            labels.pop(name, None)
+    return labels
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def _split_of(path: Path) -> str:
+    words = re.split(r"[\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", path.as_posix()).lower())
+    return next((_SPLITS[word] for word in words if word in _SPLITS), "")
