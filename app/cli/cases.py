@@ -13,9 +13,10 @@ from typer import Argument, Option
 from analysis.formatting import rank_number
 from app.cli.console import console, say_what_is_new
 from app.cli.long_tail import open_model, run_ablations
-from app.cli.options import CheckpointOption, DataOption, answers, takes
+from app.cli.options import CheckpointOption, DataOption, GivenTimeOption, answers, takes
 from app.cli.sharing import Sharing, sharing_options
 from recap import columns as c
+from recap.baselines import AT_TIME
 from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def find(
     removed = None
     if opened.checkpoint is not None and set(names) & set(CAUSES):
         removed = run_ablations(opened)
-    found = filter_cases(records, opened.with_model("markov").records(), names, k=k, ablations=removed)
+    found = filter_cases(records, opened.with_model(AT_TIME if opened.reads_time else "markov").records(), names, k=k, ablations=removed)
     yield {"show": names, "k": k, "n": len(found), "of": len(records), "cases": found.tolist()}
     shortened = f"; the first {_SHOWN_CASES}, all with --json" if len(found) > _SHOWN_CASES else ""
     console.print(f"{len(found):,} of {len(records):,} cases{shortened}")
@@ -68,6 +69,7 @@ def save(
     note: Annotated[str, Option(help="What you want to remember.")] = "",
     tag: Annotated[list[str] | None, Option(help="A tag; repeatable.")] = None,
     collection: CollectionOption = None,
+    given_time: GivenTimeOption = False,
 ) -> Iterator[Any]:
     """Save one case with a note; the same view saved before is refused, so that no note is lost."""
     from analysis.cases.library import Library
@@ -77,7 +79,7 @@ def save(
     from analysis.explain.links import CaseLink
     from analysis.workspace import Workspace
 
-    opened = Workspace.open(data, checkpoint)
+    opened = Workspace.open(data, checkpoint, given_time=given_time)
     say_what_is_new(opened.match)
     predictor = opened.predictor
     edited = build_edited_case(predictor, case, parse_edits(edits))
@@ -142,6 +144,7 @@ def share(
     checkpoint: CheckpointOption,
     names: NamesArgument = None,
     collection: CollectionOption = None,
+    given_time: GivenTimeOption = False,
     *,
     sharing: Sharing,
 ) -> None:
@@ -157,7 +160,7 @@ def share(
     stored = [shelf.cases[name] for name in _known(shelf, names)] or (shelf.in_order(chosen.value) if chosen else [])
     if not stored:
         raise CaseError("no case to share: give names of saved cases, or --collection TITLE of a collection with cases")
-    opened = Workspace.open(data, checkpoint)
+    opened = Workspace.open(data, checkpoint, given_time=given_time)
     say_what_is_new(opened.match)
     predictor, explained = opened.predictor, []
     for kept in stored:
