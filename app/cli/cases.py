@@ -16,7 +16,6 @@ from app.cli.long_tail import open_model, run_ablations
 from app.cli.options import CheckpointOption, DataOption, GivenTimeOption, answers, takes
 from app.cli.sharing import Sharing, sharing_options
 from recap import columns as c
-from recap.baselines import AT_TIME
 from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def find(
     removed = None
     if opened.checkpoint is not None and set(names) & set(CAUSES):
         removed = run_ablations(opened)
-    found = filter_cases(records, opened.with_model(AT_TIME if opened.reads_time else "markov").records(), names, k=k, ablations=removed)
+    found = filter_cases(records, opened.with_model("markov").records(), names, k=k, ablations=removed)
     yield {"show": names, "k": k, "n": len(found), "of": len(records), "cases": found.tolist()}
     shortened = f"; the first {_SHOWN_CASES}, all with --json" if len(found) > _SHOWN_CASES else ""
     console.print(f"{len(found):,} of {len(records):,} cases{shortened}")

@@ -57,7 +57,9 @@ def compare(
     if all_models:
         if seeds or cell is not None:
             raise ConfigError("--all is one table of all models; --seeds and --cell go with a pair A B")
-        yield from _all(data, [name for name in (a, b) if name is not None], chosen, weighted, form, intervals, given_time)
+        yield from _all(
+            data, [name for name in (a, b) if name is not None], chosen, weighted, form, intervals, given_time
+        )
     elif a is None or b is None:
         raise ConfigError("recap compare expects two models, A and B, or --all")
     elif form is not None or intervals:

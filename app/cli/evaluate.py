@@ -90,7 +90,12 @@ def evaluate(
     if users is not None:
         summary["users"] = plain_rows(users)
     yield summary
-    console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {opened.label if given_time else scorer.name: evaluation.metrics}))
+    console.print(
+        metrics_table(
+            f"{split.capitalize()}, protocol {protocol}",
+            {opened.label if given_time else scorer.name: evaluation.metrics},
+        )
+    )
     if users is not None:
         console.print(frame_table("Accuracy by user", users, USER_HEADINGS))
     if evaluation.drawn_from is not None:

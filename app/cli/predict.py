@@ -144,7 +144,8 @@ def predict(
 
 def _there(found: "pd.DataFrame", at_local: int) -> str:
     best = found.iloc[0]
-    return f"At {weekday_clock(at_local)}, if they check in then: {best['place']} leads, {best['expected']:.1f} users there."
+    there = f"{best['place']} leads, {best['expected']:.1f} users there"
+    return f"At {weekday_clock(at_local)}, if they check in then: {there}."
 
 
 def _parse_shard(text: str | None) -> slice:
