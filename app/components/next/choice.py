@@ -115,7 +115,7 @@ def show_stops(opened: Workspace, itinerary: Itinerary, stops: pd.DataFrame) -> 
 
 
 def add_stop(opened: Workspace, itinerary: Itinerary, poi: int) -> None:
-    """Go to a place: the next stop, after the usual gap or at the time asked for; the first stop of a new user is at noon."""
+    """Go to a place: the next stop, after the usual gap or at the time asked for; a new user's first is at noon."""
     if len(itinerary.added) >= MOST_ADDED:
         st.toast(words.MOST_STOPS)
         return
