@@ -12,8 +12,9 @@ from analysis.long_tail.accuracy_tables import Difference, table_of_models
 from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
 from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, found_of, guesses, metric_values
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
-from analysis.records.evaluation_records import label_as_subject, label_in_sentence
+from analysis.records.evaluation_records import MODEL_LABELS, label_as_subject, label_in_sentence
 from recap import columns as c
+from recap.baselines import AT_TIME
 from recap.features.catalogue import LONG_GAP_HOURS
 from recap.printable import count_of
 
@@ -24,6 +25,7 @@ _NEXT_TITLES: Final = ("Every next check-in", "Within 24 hours", "After more tha
 _TITLES: Final = {"all": "All", **PANEL_TITLES}
 _ACTIONS: Final = {
     "Visit count": "Counting past visits",
+    MODEL_LABELS[AT_TIME]: "Counting past visits with the time given",
     "Count + Markov": "Counting visits and transitions",
     "Markov": "Counting transitions",
     "Popularity": "Ranking by popularity",
@@ -63,12 +65,14 @@ def overview_headline(groups: pd.DataFrame, metric: str) -> str:
 def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> str:
     """What counting past visits finds, which model finds more new places, and how many transitions are rare."""
     model, said = str(groups["model"].iloc[0]), []
-    mine, counter = _rows_of(groups, model), _rows_of(groups, "Visit count")
+    mine = _rows_of(groups, model)
+    others = [name for name in ("Visit count", MODEL_LABELS[AT_TIME]) if name != model and _rows_of(groups, name)]
     if mine["tail_known"]["n"] and mine["tail_new"]["n"]:
-        if counter and model != "Visit count":
+        for name in others[:1]:
+            counter = _rows_of(groups, name)
             known, new = (_number(counter[group], metric) for group in ("tail_known", "tail_new"))
             does = "finds" if metric.startswith("hr") else f"reaches {METRIC_LABELS[metric]}"
-            said.append(f"Counting past visits alone {does} {known} and {new}.")
+            said.append(f"{_ACTIONS[name]} alone {does} {known} and {new}.")
         said.append(_who_is_ahead(mine["tail_new"], groups, metric, new=True))
         who = "it" if model in _ACTIONS else label_in_sentence(model)
         found = finds(mine["all"]["value"], metric, mine["all"]["n"])
