@@ -1,4 +1,4 @@
-"""RECAP, time given: a second entry in the lists of models, beside what also knows the time."""
+"""RECAP, time given: a second entry in the lists of models, next to what also knows the time."""
 
 import pytest
 
