@@ -54,6 +54,11 @@ class Visits:
         visit_number[order] = rows - rows[group_start][np.cumsum(group_start) - 1] + 1
         return cls(poi, first, next_visit, visit_number)
 
+    def places_known(self, rows: np.ndarray) -> np.ndarray:
+        """How many places the user of each row has visited up to that row, the row's own place included."""
+        distinct = np.cumsum(self.visit_number_T == 1)
+        return distinct[rows] - distinct[self.first_T[rows]] + 1
+
     def target_in_history(self, rows: np.ndarray) -> np.ndarray:
         """Whether each case's target was visited before step t (y in C_t), bool."""
         # The source itself (row t) is not in C_t.

@@ -218,14 +218,14 @@ def verdict_words(row: dict, found: Comparison) -> str:
 
 
 def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[str, list[tuple[str, str]], str]:
-    """How often each side finds the next place, for Present: title, labelled numbers, note.
+    """How often the first guess of each side is right, for Present: title, labelled numbers, note.
 
     Args:
-        found: of a hit rate.
+        found: of HR@1.
     """
-    row, a, b = found.row("all"), label_in_sentence(found.a), label_as_subject(found.b)
+    row, a, b = found.row("all"), label_in_sentence(found.a), label_in_sentence(found.b)
     mine, theirs = (found_of(row[side], found.n) for side in ("b", "a"))
-    title = f"{b} finds {mine} next places within {found.k} guesses; {a} finds {theirs.split()[0]}."
+    title = f"The first guess of {b} is right in {mine} cases, that of {a} in {theirs.split()[0]}."
     numbers = [(found.b, f"{100 * row['b']:.1f} %"), (found.a, f"{100 * row['a']:.1f} %"), ("Cases", f"{found.n:,}")]
-    note = f"Found: among the first {found.k} of {num_places:,} places."
+    note = f"Right: where the user went is ranked first of {num_places:,} places."
     return title, numbers, f"{note} The city is invented." if invented else note

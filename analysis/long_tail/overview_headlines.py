@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.formatting import signed, simple_fraction, times
 from analysis.long_tail.accuracy_tables import Difference, table_of_models
 from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
-from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, found_of, guesses, metric_values
+from analysis.records.accuracy import METRIC_LABELS, are_hundreds, finds, finds_and, found_of, guesses, metric_values
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from analysis.records.evaluation_records import MODEL_LABELS, label_as_subject, label_in_sentence
 from recap import columns as c
@@ -62,21 +62,22 @@ def overview_headline(groups: pd.DataFrame, metric: str) -> str:
     return f"{said} {_who_is_ahead(mine[group], groups, metric)}".strip()
 
 
-def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> str:
-    """What counting past visits finds, which model finds more new places, and how many transitions are rare."""
+def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float, places_known: int = 0) -> str:
+    """What counting past visits finds, which model finds more new places, what a list means where a user knows so
+    many places (0: not said), and how many transitions are rare.
+    """
     model, said = str(groups["model"].iloc[0]), []
     mine = _rows_of(groups, model)
     others = [name for name in ("Visit count", MODEL_LABELS[AT_TIME]) if name != model and _rows_of(groups, name)]
     if mine["tail_known"]["n"] and mine["tail_new"]["n"]:
         for name in others[:1]:
             counter = _rows_of(groups, name)
-            known, new = (_number(counter[group], metric) for group in ("tail_known", "tail_new"))
-            does = "finds" if metric.startswith("hr") else f"reaches {METRIC_LABELS[metric]}"
-            said.append(f"{_ACTIONS[name]} alone {does} {known} and {new}.")
+            said.append(_counting(_ACTIONS[name], counter["tail_known"], counter["tail_new"], metric))
         said.append(_who_is_ahead(mine["tail_new"], groups, metric, new=True))
         who = "it" if model in _ACTIONS else label_in_sentence(model)
         found = finds(mine["all"]["value"], metric, mine["all"]["n"])
-        said.append(f"In all, {who} {found} next places {guesses(metric)}".rstrip() + ".")
+        knows = f"; a user knows {places_known:,} (median)" if places_known and guesses(metric) else ""
+        said.append(f"In all, {who} {found} next places {guesses(metric)}".rstrip() + f"{knows}.")
     if rare_share > 0:
         said.append(f"{simple_fraction(rare_share)} next transitions are rare: seen at most once in training.")
     return " ".join(filter(None, said))
@@ -208,8 +209,14 @@ def _start(metric: str) -> str:
     return {"hr1": "With one guess, ", "hr5": "With five guesses, ", "hr10": "With ten guesses, "}.get(metric, "")
 
 
-def _number(group: Mapping[Any, Any], metric: str) -> str:
-    return found_of(group["value"], group["n"]).split()[0] if metric.startswith("hr") else f"{group['value']:.3f}"
+def _counting(action: str, known: Mapping[Any, Any], new: Mapping[Any, Any], metric: str) -> str:
+    """What a counter finds; small numbers of cases stand next to what is found of them."""
+    if not metric.startswith("hr"):
+        return f"{action} alone reaches {METRIC_LABELS[metric]} {known['value']:.3f} and {new['value']:.3f}."
+    one, other = (found_of(group["value"], group["n"]) for group in (known, new))
+    if are_hundreds(known["n"], new["n"]):
+        return f"{action} alone finds {one.split()[0]} and {other.split()[0]}."
+    return f"{action} alone finds {one}. Of the new places it finds {other}."
 
 
 def _who_is_ahead(mine: Mapping[Any, Any], groups: pd.DataFrame, metric: str, *, new: bool = False) -> str:

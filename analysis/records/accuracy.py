@@ -18,6 +18,9 @@ METRIC_LABELS: Final = {
     "mrr": "MRR",
 }
 
+CHOSEN_METRICS: Final = ("hr1", "hr5", "hr20", "ndcg20", "mrr")
+"""Every choice of a metric offers these."""
+
 CONFIDENT_SHARE: Final = 0.5
 """A model is confident if its first choice has at least this share of the listed places' probability."""
 _HUNDRED: Final = 100
@@ -42,6 +45,15 @@ def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
     if metric == "ndcg20":
         return ndcg(better, tied, 20)
     return hit_rate(better, tied, int(metric.removeprefix("hr")))
+
+
+def fitting_metric(places_known: int) -> str:
+    """The hit rate of the longest list of 20, 5 or 1 places that has at most half of the places a user knows.
+
+    >>> [fitting_metric(known) for known in (40, 39, 10, 9, 0)]
+    ['hr20', 'hr5', 'hr5', 'hr1', 'hr1']
+    """
+    return next((f"hr{k}" for k in (20, 5) if places_known >= 2 * k), "hr1")
 
 
 def shortest_list(records: pd.DataFrame) -> int | None:
@@ -92,22 +104,30 @@ def finds_and(
     subject: str, known: tuple[float, int], new: tuple[float, int], metric: str, *, short: bool = False
 ) -> str:
     """A sentence on the accuracy and number of rare transitions to known and to new places; a short one says
-    "of 100" once.
+    "of 100" once. With fewer than 100 cases, new places have a sentence of their own.
 
     >>> finds_and("RECAP", (0.943, 800), (0.031, 300), "hr20")
     'RECAP finds 94 of 100 rare transitions to places a user knows, but only 3 of 100 to new places.'
     >>> finds_and("Markov", (0.3, 800), (0.29, 300), "mrr")
     'Markov reaches MRR 0.300 on rare transitions to places a user knows, and 0.290 on those to new places.'
+    >>> finds_and("RECAP", (0.943, 800), (0.111, 9), "hr20")
+    'RECAP finds 94 of 100 rare transitions to places a user knows. New places: 1 of 9.'
     """
-    is_hit = metric.startswith("hr")
+    is_hit, said = metric.startswith("hr"), f"{subject} {finds(known[0], metric, known[1])} rare transitions to places"
+    if is_hit and not are_hundreds(known[1], new[1]):
+        return f"{said} a user knows. New places: {found_of(*new)}."
     joint = "but only" if new[0] < known[0] / 2 else "and"
-    second = found_of(*new) if is_hit else f"{new[0]:.3f} on those"
-    if is_hit and short and min(known[1], new[1]) >= _HUNDRED:
-        second = f"{100 * new[0]:.0f}"
+    second = f"{new[0]:.3f} on those"
+    if is_hit:
+        second = f"{100 * new[0]:.0f}" if short else found_of(*new)
     if is_hit and new[0] < 0.005:
         joint, second = "but", _few(new[0])
-    first = finds(known[0], metric, known[1])
-    return f"{subject} {first} rare transitions to places a user knows, {joint} {second} to new places."
+    return f"{said} a user knows, {joint} {second} to new places."
+
+
+def are_hundreds(*cases: int) -> bool:
+    """Whether all these numbers of cases are large enough to say so many of 100."""
+    return min(cases) >= _HUNDRED
 
 
 def found_of(share: float, cases: int) -> str:

@@ -91,6 +91,12 @@ class OpenedDataset:
         return self.without_model._once("cases", lambda: describe_cases(self.dataset, self.graph, c.TEST))
 
     @property
+    def places_known(self) -> int:
+        """How many places a user knows in the median test case; 0 without a case."""
+        known = self.visits.places_known(self.cases[c.ROW].to_numpy(np.int64))
+        return int(np.median(known)) if len(known) else 0
+
+    @property
     def labels(self) -> list[str]:
         return self.dataset.poi_labels
 

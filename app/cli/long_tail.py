@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 
 _FOUND_AT: Final = 20
+OwnMetricOption = Annotated[
+    str | None,
+    Option("--metric", help="hr1, hr5, hr20, ...; by default a list shorter than half of what a user knows."),
+]
 EtaOption = Annotated[int, Option(min=0, help="A transition seen at most this often in training is rare.")]
 
 
@@ -54,7 +58,7 @@ def open_model(
 
 @answers
 @takes(opened=open_model)
-def overview(opened: "Workspace", metric: MetricOption = "hr20") -> Iterator[Any]:
+def overview(opened: "Workspace", metric: OwnMetricOption = None) -> Iterator[Any]:
     """Show how many rare transitions a model finds next to other models, and three cases worth opening."""
     from analysis.long_tail import overview_headlines as words
     from analysis.long_tail.accuracy_tables import (
@@ -65,12 +69,14 @@ def overview(opened: "Workspace", metric: MetricOption = "hr20") -> Iterator[Any
         transition_distribution,
     )
     from analysis.long_tail.notable_cases import find_notable
-    from analysis.records.accuracy import METRIC_LABELS, is_known
+    from analysis.records.accuracy import METRIC_LABELS, fitting_metric, is_known
     from analysis.records.case_groups import PANELS
     from analysis.records.evaluation_records import models_shown
     from analysis.records.imported import find_predictions
     from recap.baselines import FEATURE_CURVES
 
+    known = opened.places_known
+    metric = metric or fitting_metric(known)
     others = [opened.with_model(item.key) for item in find_predictions(opened.dataset.hash)]
     others = [other for other in others if other.reads_time == opened.reads_time and is_known(other.records(), metric)]
     shown = models_shown(opened.dataset.hash, opened.bundle, given_time=opened.reads_time)
@@ -87,8 +93,9 @@ def overview(opened: "Workspace", metric: MetricOption = "hr20") -> Iterator[Any
     cards = find_notable(opened)
     payload = {
         "metric": metric,
+        "places_known": known,
         "headline": words.overview_headline(groups, metric),
-        "sentence": f"{words.overview_sentence(groups, metric, over_cases)} {curves['headline']}".strip(),
+        "sentence": f"{words.overview_sentence(groups, metric, over_cases, known)} {curves['headline']}".strip(),
         "curves_line": curves["line"],
         "groups": plain_rows(groups),
         "tail_share_pairs": over_pairs,

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from analysis.records.accuracy import METRIC_LABELS
+from analysis.records.accuracy import CHOSEN_METRICS, METRIC_LABELS
 from analysis.sharing.tables import AS_RECORDED, PRIVACY, is_personal, share_table, to_csv
 from app import state
 from app.cached.workspace import imported_predictions, open_workspace
@@ -18,7 +18,6 @@ from app.pages import View
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
-from recap.evaluation.metrics import SHOWN_METRICS
 from recap.moments import Moment
 
 
@@ -54,9 +53,9 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False, says
         quiet(f"{words.STARTS[source.start].capitalize()}.")
 
 
-def metric_control() -> str:
-    by_name = {METRIC_LABELS[name]: name for name in SHOWN_METRICS} | {name: name for name in SHOWN_METRICS}
-    return choice_control("metric", by_name, "hr20", METRIC_LABELS)
+def metric_control(default: str = "hr20") -> str:
+    by_name = {METRIC_LABELS[name]: name for name in CHOSEN_METRICS} | {name: name for name in CHOSEN_METRICS}
+    return choice_control("metric", by_name, default, METRIC_LABELS)
 
 
 def choice_control(name: str, choices: Mapping[str, str], default: str, labels: Mapping[str, str]) -> str:

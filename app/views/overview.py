@@ -7,6 +7,7 @@ from analysis.formatting import ordinal
 from analysis.long_tail import overview_headlines as words
 from analysis.long_tail.accuracy_tables import tail_share
 from analysis.long_tail.notable_cases import NotableCase
+from analysis.records.accuracy import fitting_metric
 from app import state
 from app.cached import tables
 from app.cached.figures import drawn
@@ -31,7 +32,7 @@ def view() -> None:
     source, opened = source_with_cases()
     with st.container(horizontal=True, vertical_alignment="center"):
         source_picker(source, says_start=False)
-        metric = metric_control()
+        metric = metric_control(fitting_metric(opened.places_known))
         st.space("stretch")
         open_data_button()
         show_model_card(source)
@@ -46,7 +47,8 @@ def view() -> None:
     with title:
         st.title(markdown_text(words.overview_headline(groups, metric)), anchor=False)
         rare = tail_share(tables.distribution(source), 1, "case_share")
-        st.markdown(markdown_text(f"{words.overview_sentence(groups, metric, rare)} {headline}".strip()))
+        sentence = words.overview_sentence(groups, metric, rare, opened.places_known)
+        st.markdown(markdown_text(f"{sentence} {headline}".strip()))
         facts = opened.dataset.num_users, opened.dataset.num_pois, len(opened.cases)
         described = words.describe_data(*facts, invented=state.consume_synthetic_notice())
         quiet(described if source.start is None else f"{described} · {STARTS[source.start]}")

@@ -31,7 +31,6 @@ _COLOURS = {"target": "orange", "runner_up": "blue", "revisits": "violet", "path
 _LONG_TITLE = 96
 # The screen's height without the controls and a title of one or two lines.
 _UNDER_ONE, _UNDER_TWO = "calc(100vh - 16rem)", "calc(100vh - 19rem)"
-_K = 20
 
 
 @error_boundary
@@ -72,7 +71,7 @@ def _show_how_often(source: Source) -> None:
 def _against_counter(source: Source) -> Comparison:
     options = comparisons.side_options(source)
     a, b = (options[token] for token in comparisons.default_pair(source))
-    return comparisons.compared(a, b, f"hr{_K}", _K)
+    return comparisons.compared(a, b, "hr1", 1)
 
 
 def _show_slide(source: Source, presented: Presented, step: str) -> None:

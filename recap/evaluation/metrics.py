@@ -17,7 +17,7 @@ from recap.graph import TAIL_MAX_COUNT
 
 METRICS: Final = ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
 SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
-"""Metrics in tables and selectors with little space."""
+"""Metrics in tables with little space."""
 CASE_GROUPS: Final = ("all", "head", "tail", "unseen")
 GAP_GROUPS: Final = ("gap_up_to_24h", "gap_over_24h")
 """Groups of every_next: the next check-in comes within a day, or later."""

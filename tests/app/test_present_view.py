@@ -20,9 +20,10 @@ def test_four_slides_agree_with_compare_and_explain(source: Source) -> None:
     """How often first, with Compare's share; then the case, under Explain's headline; no notice on any of them."""
     assert open_view("present", step="case").title[0].value == open_view("explain").title[0].value
     app = calm_view("present", case="3")
-    rows = table_with(open_view("compare"), "Points")
+    rows = table_with(open_view("compare", metric="HR@1"), "Points")
     shares = dict(zip(("Visit count", "RECAP"), rows.iloc[0, 2:4], strict=True))
     assert {name: numbers(app)[name] for name in shares} == {name: f"{share} %" for name, share in shares.items()}
+    assert app.title[0].value.startswith("The first guess of RECAP is right in ")
     assert app.button(key="present_back").disabled
     explain = open_view("explain", case="3")
     app = click(app, "present_next")

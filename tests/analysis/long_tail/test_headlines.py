@@ -1,10 +1,13 @@
 """What Long tail and Overview may say, each sentence from the smallest numbers that ask for it."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from analysis.long_tail.accuracy_tables import Difference, RareAccuracy, accuracy_rises
 from analysis.long_tail.headlines import (
@@ -227,12 +230,32 @@ def test_few_cases_are_counted() -> None:
         "RECAP, pretrained", {"RECAP, pretrained": (0.842, 1.0, 0.97), "Visit count": (1, 0, 1)}, n=(19, 8, 73)
     )
     assert overview_headline(few, "hr20") == (
-        "Pretrained RECAP finds 16 of 19 rare transitions to places a user knows, and 8 of 8 to new places."
+        "Pretrained RECAP finds 16 of 19 rare transitions to places a user knows. New places: 8 of 8."
     )
     assert overview_sentence(few, "hr20", 0.0) == (
-        "Counting past visits alone finds 19 and 0. "
+        "Counting past visits alone finds 19 of 19. Of the new places it finds 0 of 8. "
         "In all, pretrained RECAP finds 97 of 100 next places within 20 guesses."
     )
+
+
+@settings(max_examples=60)
+@given(st.tuples(*[st.integers(1, 300)] * 3), st.lists(st.floats(0, 1), min_size=6, max_size=6))
+def test_a_sentence_has_one_denominator(n: tuple[int, int, int], found: list[float]) -> None:
+    """No sentence counts of 100 and of another number, and a number without its own shares the one before it."""
+    both = groups("RECAP", {"RECAP": tuple(found[:3]), "Visit count": tuple(found[3:])}, n=n)  # type: ignore[dict-item]
+    said = f"{overview_headline(both, 'hr20')} {overview_sentence(both, 'hr20', 0.43, 32)}"
+    rare = RareAccuracy(n[0], n[1], found[0], found[1], Difference(*LEVEL), Difference(*LEVEL))
+    for sentence in re.split(r"(?<=\.) ", f"{said} {rare_sentence('RECAP', 'hr20', rare)}"):
+        assert len(set(re.findall(r"\d+ of (\d+)", sentence))) <= 1, sentence
+    if min(n[:2]) < 100:
+        assert f"New places: {min(n[1], 100) * found[1]:.0f} of {min(n[1], 100)}." in said
+
+
+def test_what_a_list_means_is_said() -> None:
+    """Next to how many places a user knows; a metric without a list has no such words."""
+    said = overview_sentence(groups("RECAP", TWO), "hr20", 0.66, 32)
+    assert "finds 99 of 100 next places within 20 guesses; a user knows 32 (median). Two of" in said
+    assert "knows 32" not in overview_sentence(groups("RECAP", TWO), "mrr", 0.66, 32)
 
 
 def test_where_the_model_is_behind_the_headline_says_so() -> None:
