@@ -112,6 +112,9 @@ def _buttons(
             st.button("Go there", icon=":material/add_location:", key="go-there", on_click=go)
         if source.checkpoint_hash is not None:
             open_case_button(EXPLAIN, source, found.moment, key="next-explain", about=picked)
-        downloads(lambda: {"Next places": found.candidates}, source=source, key="next")
-    minutes = usual_gap(opened.checkins, itinerary)
-    quiet(f"{words.gap_line(minutes, usual=not itinerary.is_new_user)} {words.PROBABLE}")
+        given = {} if itinerary.at is None else {"time_given": pd.Timestamp(itinerary.at, unit="s")}
+        downloads(lambda: {"Next places": found.candidates.assign(**given)}, source=source, key="next")
+    line = words.GO_AT
+    if itinerary.at is None:
+        line = words.gap_line(usual_gap(opened.checkins, itinerary), usual=not itinerary.is_new_user)
+    quiet(f"{line} {words.PROBABLE}")
