@@ -26,6 +26,10 @@ def test_one_user_at_a_time(token: str) -> None:
     begun = link_time(address(app)["at"])
     assert begun is not None and begun % 900 == 0 and "half of the time" in texts(app)
     assert app.title[0].value.startswith("On ") and "most likely be at" in app.title[0].value
+    whenever = calm_view("next", user="407")
+    name = whenever.title[0].value.partition(":blue[")[2].partition("]")[0]
+    share = whenever.dataframe[0].value["value"].iloc[0]
+    assert f"Whenever it comes, it would be {name} ({share:.0f} %)." in texts(app)
     later = local_text(begun - begun % 86400 + 86400 + 18 * 3600)
     app = calm_view("next", source=token, user="407", row=address(app)["row"], at=later)
     assert address(app)["at"] == later and " at 18:00 " in app.title[0].value

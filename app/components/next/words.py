@@ -52,12 +52,19 @@ EXPECTED_ALT: Final = "Map of the expected next visits of each place"
 
 
 def answer(
-    opened: Workspace, itinerary: Itinerary, found: CasePrediction, last: pd.Series, *, show_truth: bool
+    opened: Workspace,
+    itinerary: Itinerary,
+    found: CasePrediction,
+    last: pd.Series,
+    *,
+    show_truth: bool,
+    whenever: CasePrediction | None = None,
 ) -> list[str]:
     """The headline, and the lines below it.
 
     Args:
         last: the last stop, a row of `read_stops`.
+        whenever: the same prediction without the time given.
     """
     if not found.num_best:
         return [NO_PLACE]
@@ -68,6 +75,7 @@ def answer(
         f"From {markdown_text(last['name'])}, {day(when)}, {when:%H:%M}."
         if itinerary.at is None
         else _if_then(itinerary.at, last),
+        "" if whenever is None or not whenever.num_best else _whenever_line(whenever),
         held_line(None if found.only_new else found.held_by, opened),
     ]
     if not itinerary.is_changed and itinerary.at is None:
@@ -87,6 +95,12 @@ def headline(user: str | None, found: CasePrediction, *, changed: bool, when: st
     if probability == probability:
         said = chance(probability) if probability < LIKELY else percent(probability).replace(" ", "\u00a0")
     return next_sentence(who, named, probability, said, only_new=found.only_new, verb=verb, when=when)
+
+
+def _whenever_line(found: CasePrediction) -> str:
+    """The first choice if no time is given."""
+    best = found.candidates.iloc[0]
+    return f"Whenever it comes, it would be {markdown_text(str(best['name']))} ({percent(best['probability'])})."
 
 
 def _on_day(at: int | None, last: datetime) -> str:
