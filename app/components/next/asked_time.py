@@ -60,10 +60,14 @@ def last_seconds(opened: Workspace, itinerary: Itinerary) -> int:
 
 
 def pick_own_time(opened: Workspace, itinerary: Itinerary) -> None:
-    """Day and clock of one user's time, and where this user's pauses usually end."""
+    """Day and clock of one user's time."""
     assert itinerary.at is not None
     last = last_seconds(opened, itinerary)
     _pick_time(last, itinerary.at, lambda at: choice.show(replace(itinerary, at=max(at, _next_quarter(last)))))
+
+
+def say_usual_pause(opened: Workspace, itinerary: Itinerary) -> None:
+    """Where this user's pauses usually end."""
     found = usual_pause(itinerary.history(opened.dataset, opened.checkins))
     if found is not None:
         quiet(words.pause_line(*found))

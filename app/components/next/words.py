@@ -139,7 +139,7 @@ def held_line(places: int | None, opened: Workspace) -> str:
     first = "the first" if places == 1 else f"the first {places:,}"
     model = opened.checkpoint
     if model is not None and model.temperature is not None and not model.is_unfitted:  # fitted to validation cases
-        return f"Nine times in ten, the next place is {first if places == 1 else f'among {first}'} here."
+        return f"Nine times in ten, the next place is {first if places == 1 else f'on a list of {places:,}'}."
     verb = "place holds" if places == 1 else "places hold"
     return f"T{first[1:]} {verb} 90 % of the probability."
 
@@ -157,7 +157,7 @@ def truth_line(truth: str | None, rank: float, *, shown: bool) -> str:
 def gap_line(minutes: int, *, usual: bool) -> str:
     """How far the time moves on with a new stop."""
     span = f"{minutes} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
-    return f"*Go there* moves the time on by {span}{', the median gap of this user' if usual else ''}."
+    return f"*Go there* moves the time on by {span}{', the median gap inside trajectories' if usual else ''}."
 
 
 def reason(group: str) -> str:
