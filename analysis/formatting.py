@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 MINUS: Final = "−"
@@ -223,6 +223,15 @@ def day(time: datetime) -> str:
     'Tue 14 May'
     """
     return f"{time:%a} {time.day} {time:%b}"
+
+
+def weekday_clock(local_seconds: int) -> str:
+    """A time given, as its weekday and clock.
+
+    >>> weekday_clock(0)
+    'Thu 00:00'
+    """
+    return f"{datetime.fromtimestamp(local_seconds, UTC):%a %H:%M}"
 
 
 def duration(seconds: float | None) -> str:

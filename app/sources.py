@@ -16,17 +16,18 @@ import pyarrow as pa
 from scipy import sparse
 
 from analysis.link_hashes import HASH_LENGTH, compare_hashes
-from analysis.records.evaluation_records import distinct_labels
+from analysis.records.evaluation_records import distinct_labels, is_time_given
 from app.settings import AppSettings
 from recap.baselines import PRETRAINED, PRETRAINED_LABEL
 from recap.data.dataset import read_names
 from recap.errors import RecapError
 from recap.model.pretrained_curves import PretrainedCurves
-from recap.presets import checkpoint_label
+from recap.presets import checkpoint_label, with_time_given
 from recap.printable import one_line
 from recap.published.configs import RECAP
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS, recover_folders
+from recap.storage.cache_keys import given_time_key
 from recap.storage.json_text import read_json
 from recap.storage.parquet import read_validated
 from recap.storage.user_folder import user_folder
@@ -48,6 +49,7 @@ class Source:
         bundle: the folder with a basemap and further results next to the dataset, if any.
         model: the checkpoint's model: ``recap``, ``pretrained`` or a published model's name.
         imported: key of imported predictions instead of a checkpoint.
+        given_time: the model is asked where at a given time; a source of its own next to the other question.
         train: the checkpoint's stored configuration.
     """
 
@@ -63,6 +65,7 @@ class Source:
     model: str = RECAP
     imported: str | None = None
     is_elsewhere: bool = False
+    given_time: bool = False
     train: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -86,13 +89,18 @@ class Source:
     @property
     def model_label(self) -> str:
         """What the model is called where it is the only one, see `checkpoint_label`."""
-        return PRETRAINED_LABEL if self.model == PRETRAINED else checkpoint_label(self.model, self.train)
+        label = PRETRAINED_LABEL if self.model == PRETRAINED else checkpoint_label(self.model, self.train)
+        return with_time_given(label) if self.given_time else label
+
+    @property
+    def reads_time(self) -> bool:
+        """Whether its model knows the time of the next check-in: only such models stand side by side."""
+        return self.checkpoint_hash is not None and is_time_given(self.model_label)
 
     @property
     def without_checkpoint(self) -> "Source":
-        return replace(
-            self, checkpoint_folder=None, checkpoint_hash=None, model=RECAP, imported=None, is_elsewhere=False, train={}
-        )
+        none: dict[str, Any] = {"checkpoint_folder": None, "checkpoint_hash": None, "imported": None}
+        return replace(self, **none, model=RECAP, is_elsewhere=False, given_time=False, train={})
 
     def ranked_by(self, key: str) -> "Source":
         """The same dataset with imported predictions instead of the model."""
@@ -106,6 +114,7 @@ class _FoundCheckpoint:
     trained_on: TrainedOn
     model: str
     train: dict[str, Any] = field(compare=False)
+    can_read_time: bool = False
 
 
 def find_sources(settings: AppSettings) -> list[Source]:
@@ -137,10 +146,12 @@ def _paired(datasets: tuple[Source, ...], checkpoints: tuple[_FoundCheckpoint, .
     """Every dataset with the checkpoints that open with it, `pretrained`, or no model; with distinct labels."""
     by_hash = {dataset.dataset_hash: dataset for dataset in datasets}
     own = [(by_hash[found.trained_on.hash], found) for found in checkpoints if found.trained_on.hash in by_hash]
-    sources = [_trained(*pair) for pair in dict.fromkeys([*own, *_fitting(datasets, checkpoints)])]
+    fitting = dict.fromkeys([*own, *_fitting(datasets, checkpoints)])
+    sources = [_trained(*pair, asked) for pair in fitting for asked in (False, True)[: 1 + pair[1].can_read_time]]
     paired = {source.dataset_hash for source in sources}
     for dataset in datasets:
-        sources += filter(None, (_pretrained(dataset), None if dataset.dataset_hash in paired else dataset))
+        pretrained = _pretrained(dataset), _pretrained(dataset, given_time=True)
+        sources += filter(None, (*pretrained, None if dataset.dataset_hash in paired else dataset))
     unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
     labels = distinct_labels([(source.label, source.checkpoint_folder, source.token) for source in unique])
     return [replace(source, label=label) for source, label in zip(unique, labels, strict=True)]
@@ -257,26 +268,41 @@ def own_datasets() -> dict[Path, str]:
     return {dataset.dataset_folder: dataset.name for dataset in found if dataset is not None}
 
 
-def _trained(dataset: Source, found: _FoundCheckpoint) -> Source:
+def other_question(sources: list[Source], source: Source) -> Source | None:
+    """The same model asked with the time if this one is not, and the other way round; None if it cannot be."""
+
+    def model(one: Source) -> tuple[str, str, Path | None]:
+        return one.dataset_hash, one.model, one.checkpoint_folder
+
+    fits = (one for one in sources if model(one) == model(source) and one.given_time != source.given_time)
+    return next(fits, None) if source.checkpoint_hash is not None else None
+
+
+def _trained(dataset: Source, found: _FoundCheckpoint, given_time: bool) -> Source:
     """A dataset with a checkpoint; of another dataset's, the token names both."""
     is_own = found.trained_on.hash == dataset.dataset_hash
-    key = found.hash if is_own else hashlib.sha256(f"{dataset.dataset_hash} {found.hash}".encode()).hexdigest()
+    own = given_time_key(found.hash) if given_time else found.hash
+    key = own if is_own else hashlib.sha256(f"{dataset.dataset_hash} {own}".encode()).hexdigest()
     facts: dict[str, Any] = {"model": found.model, "train": found.train, "is_elsewhere": not is_own}
-    facts |= {"checkpoint_folder": found.folder, "checkpoint_hash": found.hash}
-    return _with_model(dataset, checkpoint_label(found.model, found.train), key, **facts)
+    facts |= {"checkpoint_folder": found.folder, "checkpoint_hash": own, "given_time": given_time}
+    return _with_model(dataset, key, **facts)
 
 
-def _pretrained(dataset: Source) -> Source | None:
-    """`pretrained` on a dataset; None where the package's file does not fit this version."""
+def _pretrained(dataset: Source, *, given_time: bool = False) -> Source | None:
+    """`pretrained` on a dataset; None where the package's file does not fit this version, or cannot read the time."""
     try:
-        key = PretrainedCurves.packaged().key(dataset.dataset_hash)
+        curves = PretrainedCurves.packaged()
+        if given_time and not curves.given_time:
+            return None
+        key = curves.key(dataset.dataset_hash, given_time=given_time)
     except RecapError:
         return None
-    return _with_model(dataset, PRETRAINED_LABEL, key, checkpoint_hash=key, model=PRETRAINED)
+    return _with_model(dataset, key, checkpoint_hash=key, model=PRETRAINED, given_time=given_time)
 
 
-def _with_model(dataset: Source, label: str, key: str, **facts: Any) -> Source:
-    return replace(dataset, label=one_line(f"{dataset.name} · {label}"), token=key[:TOKEN_LENGTH], **facts)
+def _with_model(dataset: Source, key: str, **facts: Any) -> Source:
+    found = replace(dataset, token=key[:TOKEN_LENGTH], **facts)
+    return replace(found, label=one_line(f"{dataset.name} · {found.model_label}"))
 
 
 def _bundles(settings: AppSettings) -> list[Path]:
@@ -336,6 +362,7 @@ def _checkpoint_in(folder: Path) -> _FoundCheckpoint | None:
         ),
         model=str(manifest.get("model", RECAP)),
         train=train if isinstance(train := manifest.get("train"), dict) else {},
+        can_read_time=isinstance(manifest.get("given_time"), dict),
     )
 
 

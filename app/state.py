@@ -28,7 +28,7 @@ _CAME_WITH = "_came_with"
 _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
-ITINERARY = ("user", "row", "stops")
+ITINERARY = ("user", "row", "stops", "at")
 MOMENT = ("case", *ITINERARY)
 """Fields that name what is shown: a case, or a user's number, the row of their last known check-in, changed stops."""
 _OF_ONE_SOURCE = (*MOMENT, "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")

@@ -15,7 +15,7 @@ from recap.counterfactuals import History
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, ConfigError
 from recap.history import SECONDS_PER_DAY, CheckinTensors
-from recap.moments import Moment, find_moment, is_moment, link_number
+from recap.moments import Moment, find_moment, is_moment, link_number, link_time
 
 MOST_ADDED: Final = 12
 NEW_GAP_MINUTES: Final = 30
@@ -58,7 +58,7 @@ class Itinerary(Moment):
             start = cls(last.user, last.row if row is None else link_number(row))
             if not is_moment(dataset, start):
                 raise CaseError(f"check-in {row} is not one of user {user}")
-        changed = start.with_stops(fields.get("stops") or "", dataset.num_pois)
+        changed = replace(start, at=link_time(fields.get("at"))).with_stops(fields.get("stops") or "", dataset.num_pois)
         if changed.is_changed and not len(changed.history(dataset, checkins)):
             raise ConfigError("no stop is left to predict from: add one")
         return changed
@@ -163,6 +163,21 @@ def last_noon(checkins: CheckinTensors) -> tuple[int, int]:
     local = int(checkins.local_seconds_T[last])
     offset = local - int(checkins.seconds_T[last])
     return local // SECONDS_PER_DAY * SECONDS_PER_DAY + _NOON - offset, offset
+
+
+def usual_pause(checkins: CheckinTensors, itinerary: Itinerary) -> tuple[int, int, int] | None:
+    """Lower quartile, median and upper quartile of the user's pauses after a check-in within an hour of the last one's
+    time of day, in minutes; after any check-in where there are none. None for a user with a single check-in.
+    """
+    if itinerary.is_new_user:
+        return None
+    known = History.until(checkins, itinerary.row)
+    pause, clock = np.diff(known.seconds_H), known.local_seconds_H % SECONDS_PER_DAY
+    apart = np.abs(clock[:-1] - clock[-1])
+    near = pause[np.minimum(apart, SECONDS_PER_DAY - apart) <= 3600]
+    found = near if len(near) else pause
+    low, middle, high = np.quantile(found, [0.25, 0.5, 0.75]) / 60 if len(found) else np.zeros(3)
+    return (round(low), round(middle), round(high)) if len(found) else None
 
 
 def usual_gap(checkins: CheckinTensors, itinerary: Itinerary) -> int:

@@ -105,6 +105,18 @@ def local_text(local_seconds: int) -> str:
     return datetime.fromtimestamp(local_seconds, UTC).strftime("%Y-%m-%dT%H:%M")
 
 
+def link_time(text: str | None) -> int | None:
+    """Local seconds as `local_text` writes them; None for anything else.
+
+    >>> link_time("1970-01-01T00:15"), link_time("soon")
+    (900, None)
+    """
+    try:
+        return int(datetime.strptime(text or "", "%Y-%m-%dT%H:%M").replace(tzinfo=UTC).timestamp())
+    except ValueError:
+        return None
+
+
 def link_number(text: str | None, below: int = 10**12) -> int:
     """A whole number as a link writes it; -1 for anything else."""
     is_number = text is not None and text.isascii() and text.isdigit() and len(text) <= 12

@@ -123,14 +123,7 @@ def _at(model: CaseRanker, chosen: Chosen, as_of: datetime | None, at: NextTime 
     if at is None:
         raise ConfigError(f"{model.label}: this model reads the time of the next check-in; give it with --at")
     local_N = model.checkins.local_seconds_T.numpy()[chosen.row_N]
-    if isinstance(at, ClockTime):
-        latest = (
-            int(local_N.max(initial=0)) if as_of is None else max(whole_seconds(as_of), int(local_N.max(initial=0)))
-        )
-        next_N = np.full(len(chosen), at.after(latest))
-    else:
-        utc_N = model.checkins.seconds_T.numpy()[chosen.row_N]
-        next_N = whole_seconds(at) + (np.zeros_like(local_N) if at.tzinfo is None else local_N - utc_N)
+    next_N = next_local_seconds(model.checkins, chosen.row_N, at, as_of)
     is_later_N = next_N >= local_N
     if len(chosen) and not is_later_N.any():
         user = model.dataset.users[c.USER_ID].iloc[int(model.checkins.user_T[chosen.row_N[0]])]
@@ -139,6 +132,18 @@ def _at(model: CaseRanker, chosen: Chosen, as_of: datetime | None, at: NextTime 
     timed = replace(chosen, next_N=next_N).part(is_later_N)
     lines = (f"Users left out, whose last check-in is after the time given: {int((~is_later_N).sum()):,}.",)
     return replace(timed, notes=chosen.notes + lines * (not is_later_N.all()))
+
+
+def next_local_seconds(
+    checkins: CheckinTensors, row_N: np.ndarray, at: NextTime, as_of: datetime | None = None
+) -> np.ndarray:
+    """The time asked for in local seconds of each user whose last check-in is ``row_N``, see `choose`."""
+    local_N = checkins.local_seconds_T.numpy()[row_N]
+    if isinstance(at, ClockTime):
+        latest = int(local_N.max(initial=0))
+        return np.full(len(row_N), at.after(latest if as_of is None else max(whole_seconds(as_of), latest)))
+    zone_N = np.zeros_like(local_N) if at.tzinfo is None else local_N - checkins.seconds_T.numpy()[row_N]
+    return np.asarray(whole_seconds(at) + zone_N)
 
 
 def predict(

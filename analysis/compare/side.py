@@ -70,6 +70,16 @@ def check_same_cases(*tables: pd.DataFrame) -> None:
             )
 
 
+def check_same_question(a: Workspace, b: Workspace) -> None:
+    """Refuse two models of which one knows the time, unless they are one model with and without it: ConfigError."""
+    if a.reads_time != b.reads_time and a.model != b.model:
+        knows, other = (a, b) if a.reads_time else (b, a)
+        raise ConfigError(
+            f"{knows.label} knows the time of the next check-in and {other.label} does not: give both the time "
+            "(--given-time) or neither"
+        )
+
+
 def records_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
     """Records of a seed of which only ranks were kept (`analysis.records.ablations`).
 

@@ -10,6 +10,7 @@ from analysis.compare.head_share import PAPER_HEAD_SHARE
 from analysis.formatting import MINUS, signed
 from analysis.records.accuracy import METRIC_LABELS, found_of, guesses
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
+from recap.presets import with_time_given
 from recap.printable import markdown_text
 
 A_LABEL: Final = "A, the model to compare with"
@@ -30,6 +31,7 @@ FLIPPED_ALT: Final = "Cases that exactly one side finds, the largest change of r
 ALL_MODELS: Final = "All models and metrics in one table, of those that have ranked the test cases."
 INTERVALS_HELP: Final = "Add 95 % intervals over users."
 OTHER_CASE: Final = "The link's case is not in this dataset, so another one is shown."
+TIME_WORTH: Final = "What knowing the time is worth"
 _KINDS: Final = {"tail": "rare", "head": "frequent"}
 
 
@@ -45,6 +47,11 @@ def reliability_line(errors: Mapping[str, float]) -> str:
 
 def comparison_headline(found: Comparison) -> str:
     """Who is better on rare and on frequent transitions, and by how much."""
+    said = _headline(found)
+    return f"{TIME_WORTH}: {said}" if with_time_given(found.a) == found.b else said
+
+
+def _headline(found: Comparison) -> str:
     rows = {group: found.row(group) for group in _KINDS if found.row(group)["n"] > 0}
     if not rows:
         return "There is no test case to compare on."

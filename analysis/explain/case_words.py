@@ -9,6 +9,7 @@ from analysis.explain.edits import (
     Edit,
     MoveVisit,
     RemoveVisit,
+    SetArrival,
     SetEdge,
     SetHour,
     SetSource,
@@ -97,6 +98,8 @@ def describe_edit(edit: Edit, place: Callable[[int], str], before: CaseExplanati
             return f"{_visit_words(edit.visit, before)} {when}"
         case SetHour():
             return "at another time of day" if before is None else f"at {edit.hour:02d}:{edit.minute:02d}"
+        case SetArrival():
+            return "arriving at another time" if before is None else f"arriving at {edit.hour:02d}:{edit.minute:02d}"
         case SetWeekday():
             return "on another weekday" if before is None else f"on a {WEEKDAYS[edit.weekday]}"
         case SetSource():

@@ -20,6 +20,7 @@ from analysis.explain.edits import (
     EditError,
     MoveVisit,
     RemoveVisit,
+    SetArrival,
     SetEdge,
     SetHour,
     SetSource,
@@ -40,8 +41,16 @@ from recap.moments import Moment
 from recap.predictor import CaseRanker, Predictor
 from recap.scores import Explainable
 
+_NEAR_SECONDS: Final = 3600
 _SECONDS_PER_WEEK: Final = 7 * SECONDS_PER_DAY
-_NEEDS: Final = {"hour": "times", "weekday": "times", "source": "source", "edge": "transitions", "cut": "paths"}
+_NEEDS: Final = {
+    "hour": "times",
+    "arrive": "times",
+    "weekday": "times",
+    "source": "source",
+    "edge": "transitions",
+    "cut": "paths",
+}
 """The kind of edit, see `recap.scores.Explainable`, that an edit needs; the others need visits."""
 _PLAIN_EDITS: Final = frozenset({"visits", "times", "source"})
 """Edits of check-ins, which every model supports."""
@@ -206,6 +215,18 @@ class EditedCase:
         return self.variant.edges.get((source, destination), int(known[0]))
 
     @property
+    def time_given(self) -> str:
+        """Local ISO time of the question; empty for a model that is not given one."""
+        history = self.variant.history
+        return local_iso(history.next_local_seconds) if isinstance(history, TimedHistory) else ""
+
+    @property
+    def share_near_time(self) -> float:
+        """Share of the user's check-ins within an hour of the time of day of the question."""
+        clock_H = (self.variant.history.local_seconds_H - self.now_local_seconds) % SECONDS_PER_DAY
+        return float((np.minimum(clock_H, SECONDS_PER_DAY - clock_H) <= _NEAR_SECONDS).mean())
+
+    @property
     def local_time(self) -> str:
         """Of the current check-in, see `local_iso`."""
         return local_iso(int(self.variant.history.local_seconds_H[-1]))
@@ -295,6 +316,8 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
             variant = replace(variant, history=history)
         case SetHour() | SetWeekday():
             variant = replace(variant, history=_at_time(edited_case, edit))
+        case SetArrival():
+            variant = replace(variant, history=_arriving(variant.history, edit))
         case SetSource():
             check_poi(edited_case.ranker, edit.poi)
             poi_H = variant.history.poi_H.copy()
@@ -400,6 +423,16 @@ def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
     if not isinstance(moved, TimedHistory):
         return moved
     return replace(moved, next_local_seconds=_weeks_on(moved.next_local_seconds, int(local_seconds_H[-1])))
+
+
+def _arriving(history: History, edit: SetArrival) -> TimedHistory:
+    """Change only the time given."""
+    if not isinstance(history, TimedHistory):
+        raise EditError(f"edit {edit.text!r}: this model was not asked for a time; give it with --given-time or --at")
+    given = history.next_local_seconds
+    local = given - given % SECONDS_PER_DAY + 3600 * edit.hour + 60 * edit.minute
+    days = max(0, -((local - int(history.local_seconds_H[-1])) // SECONDS_PER_DAY))
+    return replace(history, next_local_seconds=local + days * SECONDS_PER_DAY)
 
 
 def _weeks_on(seconds: int, earliest: int) -> int:

@@ -64,6 +64,15 @@ class SetHour(_Edit):
     minute: int = Field(0, ge=0, le=59)
 
 
+class SetArrival(_Edit):
+    """Move the time given to another time of its day, or of the next day where that is before the last check-in."""
+
+    written = "arrive:{0.hour:02d}:{0.minute:02d}"
+    kind: Literal["arrive"] = "arrive"
+    hour: int = Field(ge=0, le=23)
+    minute: int = Field(0, ge=0, le=59)
+
+
 class SetWeekday(_Edit):
     """Move the current check-in to another day of its week."""
 
@@ -110,7 +119,7 @@ class SwitchOff(_Edit):
 
 
 Edit = Annotated[
-    RemoveVisit | AddVisit | MoveVisit | SetHour | SetWeekday | SetSource | SetEdge | CutPath | SwitchOff,
+    RemoveVisit | AddVisit | MoveVisit | SetHour | SetArrival | SetWeekday | SetSource | SetEdge | CutPath | SwitchOff,
     Field(discriminator="kind"),
 ]
 _ADAPTER: Final[TypeAdapter[Edit]] = TypeAdapter(Edit)
@@ -119,6 +128,7 @@ _FORMS: Final = {
     "add": (r"(?P<poi>\d+)@(?P<local_time>.+)", "add:PLACE@2012-05-01T18:30"),
     "move": (r"(?P<visit>\d+)@(?P<local_time>.+)", "move:VISIT@2012-05-01T18:30"),
     "hour": (r"(?P<hour>\d+)(:(?P<minute>\d+))?", "hour:17 or hour:17:30"),
+    "arrive": (r"(?P<hour>\d+)(:(?P<minute>\d+))?", "arrive:18 or arrive:18:30"),
     "weekday": (rf"(?P<weekday>{'|'.join(DAY_NAMES)})", "weekday:mon to weekday:sun"),
     "source": (r"(?P<poi>\d+)", "source:PLACE"),
     "edge": (r"(?P<source>\d+)-(?P<destination>\d+):(?P<count>-?\d+)", "edge:FROM-TO:COUNT"),

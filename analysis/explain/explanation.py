@@ -20,7 +20,7 @@ from analysis.explain.what_if import Flip, WhatIf
 from recap import columns as c
 from recap.config import Config
 from recap.itinerary import Itinerary
-from recap.moments import Case, Moment
+from recap.moments import Case, Moment, link_time
 
 
 class CaseExplanation(Config):
@@ -38,6 +38,9 @@ class CaseExplanation(Config):
     local_time: str = Field(description="Of the current check-in, ISO 8601 without offset.")
     source: int
     source_name: str
+    at: str = Field("", description="Local time asked for, where it is not that of the next check-in.")
+    time_given: str = Field("", description="Local time that the model was given, edits included; empty without one.")
+    share_near_time: float = Field(0.0, description="Share of the user's check-ins within an hour of that time of day.")
     target: int = Field(description="The place explained: the truth, or the best place where the truth is hidden.")
     target_name: str
     target_rank: float
@@ -73,9 +76,9 @@ class CaseExplanation(Config):
     @property
     def moment(self) -> Moment:
         if self.stops:
-            return Itinerary(self.user, self.row).with_stops(self.stops, self.num_places)
+            return Itinerary(self.user, self.row, at=link_time(self.at)).with_stops(self.stops, self.num_places)
         if self.case is None or self.split is None:
-            return Moment(self.user, self.row)
+            return Moment(self.user, self.row, at=link_time(self.at))
         return Case(self.user, self.row, self.case, c.SPLIT_NAMES.index(self.split))
 
     @property

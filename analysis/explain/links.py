@@ -10,7 +10,7 @@ from recap import columns as c
 from recap.config import Config
 from recap.errors import CaseError
 from recap.itinerary import Itinerary
-from recap.moments import Moment
+from recap.moments import Moment, link_time
 from recap.predictor import CaseRanker, Predictor
 
 VIEW_FIELDS = frozenset({"register", "truth"})
@@ -24,6 +24,7 @@ class CaseLink(Config):
     user: int | None = Field(None, description="Its number: the user at the moment of `row` instead of a case.")
     row: int | None = Field(None, description="Of the user's last known check-in.")
     stops: str = Field("", description="Changed stops, see `recap.itinerary`; without a user, a new user's.")
+    at: str = Field("", description="Local time asked for, of a model that reads it.")
     split: int = c.TEST
     about: int | None = Field(None, description="The place explained; None for the true next place.")
     against: int | None = Field(None, description="The runner-up; None takes the first place, or the second.")
@@ -57,9 +58,9 @@ class CaseLink(Config):
         """What the link names; CaseError for no such case, or a check-in that is not the user's."""
         if self.row is None and self.user is None and not self.stops:
             return ranker.moment(self.case, self.split)
-        named = Moment(*(-1 if number is None else number for number in (self.user, self.row)))
+        named = Moment(*(-1 if number is None else number for number in (self.user, self.row)), at=link_time(self.at))
         if self.stops:
-            named = Itinerary(named.user, named.row).with_stops(self.stops, ranker.dataset.num_pois)
+            named = Itinerary(named.user, named.row, at=named.at).with_stops(self.stops, ranker.dataset.num_pois)
         return ranker.moment(named)
 
     @classmethod

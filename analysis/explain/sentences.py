@@ -4,6 +4,7 @@ At most four short sentences are about a rank. Every "without" is an ablation th
 """
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from analysis.explain.edits import parse_edits
@@ -12,12 +13,14 @@ from analysis.explain.paths import TransitionMakers
 from analysis.explain.types import NOT_KNOWN_YET, About, Piece, PieceKind, Sentence
 from analysis.formatting import days, number_word, ordinal, points, times
 from analysis.records.ablations import HOPS_ABLATIONS, part_label, part_words, slug
-from analysis.records.evaluation_records import label_in_sentence
+from analysis.records.evaluation_records import is_time_given, label_as_subject, label_in_sentence
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
 from recap.printable import markdown_text
 
 _SMALL: Final = 0.005
+NEAR_HOURS: Final = 1
+"""Around the time given."""
 SCORE_TITLE: Final = "What adds up to the score"
 RUNNER_UP_HELP: Final = "Choose one of the best places, or type any other name and press Enter."
 SMALLEST_EDIT: Final = "Smallest change that swaps the two places"
@@ -46,7 +49,8 @@ def rank_headline(
         first: the model's first choice, unless it is this place.
     """
     of = "" if num_places is None else f" of {num_places:,}"
-    pieces: list[str | Piece] = [f"{model} ranks ", target, f" {ordinal(rank)}{of}"]
+    who = label_as_subject(model) if is_time_given(model) else model
+    pieces: list[str | Piece] = [f"{who} ranks ", target, f" {ordinal(rank)}{of}"]
     if truth == NOT_KNOWN_YET:
         return _sentence("rank", *pieces, f". {NEXT_NOT_KNOWN}")
     if not truth:
@@ -55,7 +59,8 @@ def rank_headline(
         return _sentence("rank", *pieces, ". The user went to ", Piece(text=truth, kind="place"), ".")
     if rank == 1:
         return _sentence("rank", *pieces, ", and that is where the user went.")
-    choice: list[str | Piece] = [] if first is None else [f"; {label_in_sentence(model)}'s first choice was ", first]
+    whose = "its" if is_time_given(model) else f"{label_in_sentence(model)}'s"
+    choice: list[str | Piece] = [] if first is None else [f"; {whose} first choice was ", first]
     return _sentence("rank", *pieces, ". The user went there", *choice, ".")
 
 
@@ -73,7 +78,8 @@ def describe_listed(model: str, truth: str | None, rank: float | None, best: Seq
 def _after_edits(shown: CaseExplanation, before: float) -> Sentence:
     rank, count = shown.a.rank, len(parse_edits(shown.edits))
     verb, was = ("still ranks", "") if before == rank else ("ranks", f" It was {ordinal(before)}.")
-    start = f"After {count} change{'s' * (count != 1)}, {shown.model} {verb} "
+    model = label_as_subject(shown.model) if is_time_given(shown.model) else shown.model
+    start = f"After {count} change{'s' * (count != 1)}, {model} {verb} "
     return _sentence("rank", start, _target_name(shown), f" {ordinal(rank)} of {shown.num_places:,}.{was}")
 
 
@@ -82,7 +88,7 @@ def render_sentences(shown: CaseExplanation, makers: TransitionMakers | None) ->
 
     There are no ``makers`` of the training transitions from source to target if an edit changed these.
     """
-    return [*_transition(shown, makers), _visits(shown), *_without(shown), *_runner_up(shown)]
+    return [*_transition(shown, makers), _visits(shown), *_near_time(shown), *_without(shown), *_runner_up(shown)]
 
 
 def _sentence(about: About, *pieces: str | Piece) -> Sentence:
@@ -140,6 +146,24 @@ def _visits(shown: CaseExplanation) -> Sentence:
     when = f", {ago}," if count == 1 else f", the last one {ago},"
     verb = " raises its rank." if count == 1 and not clock else " raise its rank."
     return _sentence("visits", f"{number_word(count).capitalize()} ", past, when, *clock, verb)
+
+
+def _near_time(shown: CaseExplanation) -> list[Sentence]:
+    """How many visits to the target were around the time given, and how many would be if the place had no hours."""
+    visits = shown.visits[0].visits
+    if not shown.time_given or not visits:
+        return []
+    given = datetime.fromisoformat(shown.time_given)
+    minutes = [_minute(datetime.fromisoformat(visit.local_time)) - _minute(given) for visit in visits]
+    near = sum(min(apart % 1440, -apart % 1440) <= 60 * NEAR_HOURS for apart in minutes)
+    start, stop = (given + timedelta(hours=sign * NEAR_HOURS) for sign in (-1, 1))
+    expected = points(shown.share_near_time * len(visits)).removesuffix(".00")
+    said = f"{near:,} of {len(visits):,} visits were between {start:%H:%M} and {stop:%H:%M}"
+    return [_sentence("time", f"{said}; at any time {expected} would be expected.")]
+
+
+def _minute(time: datetime) -> int:
+    return 60 * time.hour + time.minute
 
 
 def _without(shown: CaseExplanation) -> list[Sentence]:

@@ -11,7 +11,7 @@ Role = Literal["truth", "model", "other"]
 NOT_KNOWN_YET: Final = "not known yet"
 """The true next place after a user's last check-in."""
 PieceKind = Literal["plain", "target", "runner_up", "place", "revisits", "paths"]
-About = Literal["rank", "transition", "visits", "without", "runner_up"]
+About = Literal["time", "rank", "transition", "visits", "without", "runner_up"]
 
 
 def roles_of(target: int, runner_up: int, truth: int | None) -> tuple[Role, Role]:

@@ -18,11 +18,12 @@ from analysis.trajectories.cameras import MARGIN_PX
 from analysis.trajectories.everyone import COUNTED, EXPECTED, EXPECTED_COUNTED, KNOWN_BY
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.privacy import Generalisation
 
 EVERYONE_HEIGHT_PX: Final = 500
 MOST_DISCS: Final = 100
 _FITTED: Final = 60
-_NAMED: Final = 5
+_NAMED: Final = 10
 _MAP_PX: Final = 480
 _LARGEST_PX: Final = 15.0
 _LEAST: Final = 0.05
@@ -42,8 +43,9 @@ def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, pa
     discs = pd.DataFrame(
         {"at": positions(longitude, latitude), "x": x, "y": y, "r": radius, "tip": tips, "of": "model"}
     )
-    marks, named = discs[["x", "y", "r"]].to_numpy(float), discs.head(_NAMED)
-    texts, (x, y, radius) = best["name"].head(_NAMED).tolist(), marks[:_NAMED].T
+    marks = discs[["x", "y", "r"]].to_numpy(float)
+    shown = np.flatnonzero(best[KNOWN_BY].head(_NAMED) >= Generalisation().min_users)  # homes stay unnamed
+    named, texts, (x, y, radius) = discs.iloc[shown], best["name"].iloc[shown].tolist(), marks[shown].T
     placed = place_labels(texts, x, y, radius + 1, obstacles=marks[:_FITTED], half_size=NARROW)
     fill, line = rgb(palette.model.fill, 170), rgb(palette.land)
     layers = [

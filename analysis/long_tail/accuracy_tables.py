@@ -15,6 +15,7 @@ from analysis.records.bootstrap import SAMPLES, UserBootstrap, group_means, inte
 from analysis.records.case_groups import COHORTS, PANELS, By, bin_of_cases, cohort_of_cases, count_bins, panel_of_cases
 from analysis.records.evaluation_records import MODEL_LABELS
 from recap import columns as c
+from recap.baselines import AT_TIME
 from recap.errors import ConfigError
 from recap.graph import TAIL_MAX_COUNT
 
@@ -126,7 +127,7 @@ def lead_models(groups: pd.DataFrame, published: Collection[str]) -> pd.DataFram
     imported predictions, and the better of popularity and distance.
     """
     first, *others = dict.fromkeys(groups["model"])
-    counts = [MODEL_LABELS[name] for name in ("feature_curves", "visit_count", "count_plus_markov")]
+    counts = [MODEL_LABELS[name] for name in ("feature_curves", "visit_count", "count_plus_markov", AT_TIME)]
     chosen = {first, *counts}
     simplest = {MODEL_LABELS[name] for name in ("popularity", "nearest")}
     for wanted in (published, simplest):

@@ -10,6 +10,7 @@ from analysis.records.ablations import HOPS_ABLATIONS, describe_ablations
 from analysis.records.accuracy import CLEAR_SHARE, is_hit, listed_share
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.baselines import visit_counter
 from recap.evaluation.cases import is_known_place
 
 _KINDS: Final = ("past_visits", "two_hop_paths", "missed")
@@ -45,7 +46,10 @@ class NotableCase(NamedTuple):
 
 def find_notable(opened: Workspace, *, may_ablate: bool = True) -> list[NotableCase]:
     """The `notable_cases` of an opened model; it may run ablations of a few cases if those of all are not kept."""
-    tables, kept = (opened.records_with_lists(), opened.with_model("visit_count").records()), opened.kept_ablations()
+    tables, kept = (
+        (opened.records_with_lists(), opened.with_model(visit_counter(opened.reads_time)).records()),
+        opened.kept_ablations(),
+    )
     if kept is not None:
         return notable_cases(opened, *tables, lambda cases: kept.iloc[cases])
     if not opened.has_parts or not may_ablate:
@@ -73,7 +77,7 @@ def notable_cases(
     two hops and of middling rank.
 
     Args:
-        records, counter: records of the model and of `visit_count`.
+        records, counter: records of the model and of `visit_counter`.
         ablate: None for a model without parts.
         shortlist: most cases of a kind to ablate; None for all.
     """

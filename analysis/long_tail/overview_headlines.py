@@ -12,8 +12,9 @@ from analysis.long_tail.accuracy_tables import Difference, table_of_models
 from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
 from analysis.records.accuracy import METRIC_LABELS, are_hundreds, finds, finds_and, found_of, guesses, metric_values
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
-from analysis.records.evaluation_records import label_as_subject, label_in_sentence
+from analysis.records.evaluation_records import MODEL_LABELS, label_as_subject, label_in_sentence
 from recap import columns as c
+from recap.baselines import AT_TIME
 from recap.features.catalogue import LONG_GAP_HOURS
 from recap.printable import count_of
 
@@ -24,6 +25,7 @@ _NEXT_TITLES: Final = ("Every next check-in", "Within 24 hours", "After more tha
 _TITLES: Final = {"all": "All", **PANEL_TITLES}
 _ACTIONS: Final = {
     "Visit count": "Counting past visits",
+    MODEL_LABELS[AT_TIME]: "Counting past visits with the time given",
     "Count + Markov": "Counting visits and transitions",
     "Markov": "Counting transitions",
     "Popularity": "Ranking by popularity",
@@ -65,10 +67,12 @@ def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float, plac
     many places (0: not said), and how many transitions are rare.
     """
     model, said = str(groups["model"].iloc[0]), []
-    mine, counter = _rows_of(groups, model), _rows_of(groups, "Visit count")
+    mine = _rows_of(groups, model)
+    others = [name for name in ("Visit count", MODEL_LABELS[AT_TIME]) if name != model and _rows_of(groups, name)]
     if mine["tail_known"]["n"] and mine["tail_new"]["n"]:
-        if counter and model != "Visit count":
-            said.append(_counting(counter["tail_known"], counter["tail_new"], metric))
+        for name in others[:1]:
+            counter = _rows_of(groups, name)
+            said.append(_counting(_ACTIONS[name], counter["tail_known"], counter["tail_new"], metric))
         said.append(_who_is_ahead(mine["tail_new"], groups, metric, new=True))
         who = "it" if model in _ACTIONS else label_in_sentence(model)
         found = finds(mine["all"]["value"], metric, mine["all"]["n"])
@@ -205,16 +209,14 @@ def _start(metric: str) -> str:
     return {"hr1": "With one guess, ", "hr5": "With five guesses, ", "hr10": "With ten guesses, "}.get(metric, "")
 
 
-def _counting(known: Mapping[Any, Any], new: Mapping[Any, Any], metric: str) -> str:
-    """What counting past visits finds; small numbers of cases stand next to what is found of them."""
+def _counting(action: str, known: Mapping[Any, Any], new: Mapping[Any, Any], metric: str) -> str:
+    """What a counter finds; small numbers of cases stand next to what is found of them."""
     if not metric.startswith("hr"):
-        return (
-            f"Counting past visits alone reaches {METRIC_LABELS[metric]} {known['value']:.3f} and {new['value']:.3f}."
-        )
+        return f"{action} alone reaches {METRIC_LABELS[metric]} {known['value']:.3f} and {new['value']:.3f}."
     one, other = (found_of(group["value"], group["n"]) for group in (known, new))
     if are_hundreds(known["n"], new["n"]):
-        return f"Counting past visits alone finds {one.split()[0]} and {other.split()[0]}."
-    return f"Counting past visits alone finds {one}. Of the new places it finds {other}."
+        return f"{action} alone finds {one.split()[0]} and {other.split()[0]}."
+    return f"{action} alone finds {one}. Of the new places it finds {other}."
 
 
 def _who_is_ahead(mine: Mapping[Any, Any], groups: pd.DataFrame, metric: str, *, new: bool = False) -> str:

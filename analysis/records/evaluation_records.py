@@ -36,6 +36,15 @@ MODEL_LABELS: Final = {
 }
 
 
+def is_time_given(label: str) -> bool:
+    """Whether a label says that the model was given the time.
+
+    >>> is_time_given("Visit count, time given"), is_time_given("Visit count")
+    (True, False)
+    """
+    return TIME_GIVEN in label.split(", ")
+
+
 def label_as_subject(label: str) -> str:
     """A model's label at the start of a sentence, up to the first comma.
 
@@ -94,11 +103,16 @@ def records_key(dataset_hash: str, model_key: str, protocol: Protocol = PROTOCOL
     return TableKey(dataset_hash, model_key, _SPLIT, protocol)
 
 
-def models_shown(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:
-    """The baselines next to a model: `feature_curves` if its records are kept or it was fitted, then counts.
+def models_shown(
+    dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True, given_time: bool = False
+) -> list[str]:
+    """The baselines next to a model: `feature_curves` if its records are kept or it was fitted, then counts; next to
+    a model with the time given, the counter that reads it.
 
     Where a fitted ranker may not rank now, its records must exist.
     """
+    if given_time:
+        return [AT_TIME]
     is_ready = records_key(dataset_hash, FEATURE_CURVES).is_kept(bundle)
     if may_rank and not is_ready:
         from recap.training.baselines import is_fitted  # here: kept records are read without torch

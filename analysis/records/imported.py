@@ -12,12 +12,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.records.evaluation_records import MODEL_LABELS
+from analysis.records.evaluation_records import MODEL_LABELS, is_time_given
 from recap import columns as c
 from recap.baselines import BASELINES, PRETRAINED
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.records import read_records, write_records
+from recap.presets import with_time_given
 from recap.printable import one_line
+from recap.storage.cache_keys import given_time_key
 from recap.storage.installed import bundles_folder
 from recap.storage.user_folder import user_subfolder
 
@@ -46,6 +48,11 @@ class ImportedPredictions:
     described: str = ""
 
     @property
+    def given_time(self) -> bool:
+        """Whether it was given the time of each next check-in."""
+        return is_time_given(self.name) or is_time_given(self.described)
+
+    @property
     def label(self) -> str:
         return self.name if self.shipped else f"{self.name}, imported"
 
@@ -70,8 +77,16 @@ def shown_name(text: str) -> str:
     return name
 
 
-def keep_predictions(records: pd.DataFrame, dataset_hash: str, name: str, content_hash: str) -> ImportedPredictions:
-    """Keep imported records completely or not at all; the same content is kept once, under its newest name."""
+def keep_predictions(
+    records: pd.DataFrame, dataset_hash: str, name: str, content_hash: str, *, given_time: bool = False
+) -> ImportedPredictions:
+    """Keep imported records completely or not at all; the same content is kept once, under its newest name.
+
+    Args:
+        given_time: the other program knew the time of each next check-in, which the name then says.
+    """
+    if given_time:
+        name, content_hash = with_time_given(name), given_time_key(content_hash)
     return _keep(records, dataset_hash, name, content_hash, user_subfolder("predictions", make=True))
 
 

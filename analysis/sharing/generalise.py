@@ -36,7 +36,7 @@ def share_case(explanation: CaseExplanation, masking: Masking, number: int, note
         user=masking.user(e.user),
         when=_when(e, masking),
         headline=masking.sentence(e.headline, shown),
-        sentences=[masking.sentence(sentence, shown) for sentence in e.sentences],
+        sentences=[masking.sentence(one, shown) for one in e.sentences if exact or one.about != "time"],
         note=note,
         source=place(e.source),
         target=place(e.target),
@@ -113,7 +113,8 @@ def _change(change: RankChange, masking: Masking) -> RankChange:
 def _when(e: CaseExplanation, masking: Masking) -> str:
     now = datetime.fromisoformat(e.local_time)
     part = masking.moment(now.weekday(), now.hour + now.minute / 60)
-    return f"{part} ({e.local_time})" if masking.is_exact else part
+    given = f", time given{f' ({e.time_given})' if masking.is_exact else ''}" if e.time_given else ""
+    return (f"{part} ({e.local_time})" if masking.is_exact else part) + given
 
 
 def _link(e: CaseExplanation) -> str:

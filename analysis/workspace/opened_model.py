@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from analysis.records.evaluation_records import MODEL_LABELS
+from analysis.records.evaluation_records import MODEL_LABELS, is_time_given
 from analysis.records.imported import ImportedPredictions
 from analysis.workspace.opened_dataset import OpenedDataset
 from recap.baselines import PRETRAINED
@@ -57,6 +57,13 @@ class OpenedModel(OpenedDataset):
         if self.model == PRETRAINED:
             return PretrainedCurves.packaged().key(self.dataset.hash, given_time=self.given_time)
         return self.model if isinstance(self.model, str) else self.model.key
+
+    @property
+    def reads_time(self) -> bool:
+        """Whether it knows the time of the next check-in: only such models stand side by side."""
+        if isinstance(self.model, ImportedPredictions):
+            return self.model.given_time
+        return self.model is not None and (self.given_time or is_time_given(self.label))
 
     @cached_property
     def label(self) -> str:

@@ -15,7 +15,7 @@ from analysis.records.kept_seeds import seed_tables
 from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
 from analysis.workspace.opened_model import OpenedModel
 from recap import columns as c
-from recap.baselines import BASELINES, PRETRAINED
+from recap.baselines import AT_TIME, BASELINES, PRETRAINED
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
@@ -35,11 +35,17 @@ class Workspace(OpenedModel):
 
     @classmethod
     def open(
-        cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True, shows_ids: bool = False
+        cls,
+        data: Path | str,
+        model: Path | str | None = None,
+        *,
+        keep: bool = True,
+        shows_ids: bool = False,
+        given_time: bool = False,
     ) -> "Workspace":
         """Read and verify a dataset folder, with a model if one is named, see `with_model` and `Dataset.load`."""
         opened = cls.of(Dataset.load(Path(data)), bundle=Path(data).parent, keep=keep, shows_ids=shows_ids)
-        return opened if model is None else opened.with_model(model)
+        return opened if model is None else opened.with_model(model, given_time=given_time)
 
     @classmethod
     def of(
@@ -59,7 +65,14 @@ class Workspace(OpenedModel):
         if isinstance(model, str) and (model, given_time) in alone._baselines:
             return alone._baselines[model, given_time]
         found = self._named(model)
-        opened = replace(self, model=found, given_time=given_time, _without_model=alone)
+        opened = replace(self, model=found, given_time=False, _without_model=alone)
+        if given_time and not opened.reads_time:  # a model that always reads the time stays itself
+            if isinstance(found, ImportedPredictions) or found in BASELINES:
+                raise ConfigError(
+                    f"{opened.label} does not know the time of the next check-in: name a model that does, such as "
+                    f"{AT_TIME}, or leave out --given-time"
+                )
+            opened = replace(opened, given_time=True)
         return alone._baselines.setdefault((found, given_time), opened) if isinstance(found, str) else opened
 
     def _named(self, model: Path | str) -> Path | str | ImportedPredictions:

@@ -22,32 +22,46 @@ from app.cached.workspace import (
     read_lists,
     read_records,
 )
-from app.sources import Source
-from recap.baselines import BASELINES
+from app.sources import Source, other_question
+from recap.baselines import baselines_of, visit_counter
 from recap.errors import ConfigError
 
-DEFAULT_A = "visit_count"
 Selection = CaseSelection | HitSelection
 """Cases named by a link to Walk: a bar or cell of Long tail, or a list of a comparison."""
 
 
 def side_options(source: Source) -> dict[str, Ranker]:
-    """All sides that have or can compute records of the source's dataset, by token."""
-    alone = source.without_checkpoint
-    options = checkpoint_rankers(checkpoints_of(source)) + imported_rankers(source)
-    return rankers_by_token(
-        [*options, *(Ranker(name, MODEL_LABELS[name], alone, name) for name in reversed(BASELINES))]
-    )
+    """All sides that have or can compute records of the source's dataset, by token: those that know as much of the
+    next check-in as the source's model, and this model with the other question, see `same_question`.
+    """
+    alone, checkpoints = source.without_checkpoint, checkpoints_of(source)
+    options = checkpoint_rankers(checkpoints) + imported_rankers(source)
+    options = [option for option in options if option.reads_time == source.reads_time]
+    options += [Ranker(name, MODEL_LABELS[name], alone, name) for name in baselines_of(source.reads_time)]
+    other = other_question(checkpoints, source)
+    return rankers_by_token([*options, *checkpoint_rankers([] if other is None else [other])])
+
+
+def same_question(a: Ranker, b: Ranker, source: Source) -> tuple[Ranker, Ranker]:
+    """The sides; where only one of them knows the time, the other is the source's own model: the two are then one model
+    with and without it, which shows what knowing the time is worth.
+    """
+    if a.reads_time == b.reads_time:
+        return a, b
+    own = side_options(source)[source.token]
+    return (a, own) if a.reads_time != source.reads_time else (own, b)
 
 
 def default_pair(source: Source) -> tuple[str, str]:
-    """A is visit count; B is the source's own model, or else the feature curves."""
-    return DEFAULT_A, BASELINES[-1] if source.checkpoint_hash is None else source.token
+    """A counts visits; B is the source's own model, or else the feature curves."""
+    own = baselines_of(False)[0] if source.checkpoint_hash is None else source.token
+    return visit_counter(source.reads_time), own
 
 
 def all_models_table(source: Source, form: str, *, intervals: bool) -> str:
     """All sides that have ranked the test cases, in a form of `write_table`."""
-    ranked = {option.label: option.records for option in side_options(source).values() if option.is_kept}
+    options = [option for option in side_options(source).values() if option.reads_time == source.reads_time]
+    ranked = {option.label: option.records for option in options if option.is_kept}
     return write_table(model_table(ranked), form, intervals=intervals)
 
 
@@ -78,7 +92,12 @@ def _replicates(source: Source) -> tuple[pd.DataFrame, ...]:
     tables = [records_of_ranks(open_workspace(source).cases, ranks) for ranks in kept.values()]
     for other in checkpoints_of(source):
         mine, theirs = source.train, other.train
-        is_replicate = bool(mine) and theirs != mine and theirs == mine | {"seed": theirs.get("seed")}
+        is_replicate = (
+            bool(mine)
+            and other.given_time == source.given_time
+            and theirs != mine
+            and theirs == mine | {"seed": theirs.get("seed")}
+        )
         if is_replicate and theirs["seed"] not in kept:
             tables.append(read_records(other))
     return tuple(tables)

@@ -1,6 +1,6 @@
 """Predictions, explanations and curves of an open model, cached by content hash."""
 
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 import pandas as pd
@@ -26,6 +26,7 @@ from app.cached.workspace import BY_DATASET, BY_MODEL, kept_causes, open_workspa
 from app.sources import Source
 from app.threads import TURNS
 from recap import columns as c
+from recap.baselines import visit_counter
 from recap.evaluation.scoring import rank_cases
 from recap.moments import Case, Moment
 from recap.predictor import CaseRanker, Predictor
@@ -58,15 +59,20 @@ def predict(source: Source, moment: Moment, **options: Any) -> CasePrediction:
 
 
 @st.cache_resource(max_entries=8, show_spinner="Predicting where everyone goes next", hash_funcs=BY_MODEL)
-def predict_everyone(source: Source, as_of: date | None) -> Everyone:
+def predict_everyone(source: Source, as_of: date | None, at: datetime | None = None) -> Everyone:
     opened = open_model(source)
     with TURNS:
-        return everyone.predict_everyone(opened, as_of)
+        return everyone.predict_everyone(opened, as_of, at)
+
+
+def visit_count_rank(source: Source, case: int) -> float:
+    """By the counter of visits that knows as much as the model."""
+    return _baseline_rank(source, visit_counter(source.reads_time), case)
 
 
 @st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_DATASET)
-def visit_count_rank(source: Source, case: int) -> float:
-    opened = open_workspace(source, "visit_count")
+def _baseline_rank(source: Source, baseline: str, case: int) -> float:
+    opened = open_workspace(source, baseline)
     ranked = rank_cases(opened.scorer, opened.cases.iloc[[case]], opened.checkins)
     return float(ranked[c.RANK].iloc[0])
 

@@ -40,7 +40,7 @@ from app.cached.workspace import (
 )
 from app.sources import Source
 from recap import columns as c
-from recap.baselines import BASELINES, FEATURE_CURVES
+from recap.baselines import AT_TIME, BASELINES, FEATURE_CURVES, visit_counter
 
 _Made = TypeVar("_Made")
 FIRST_CARDS: Final = 12
@@ -58,6 +58,7 @@ def rankers(source: Source, metric: str) -> dict[str, Ranker]:
         checkpoints = [source, *checkpoints]
     found = checkpoint_rankers(checkpoints)
     found += [ranker for ranker in imported_rankers(source) if is_known(ranker.records, metric)]
+    found = [ranker for ranker in found if ranker.reads_time == source.reads_time]
     own, alone = model_key(source), source.without_checkpoint
     found += [Ranker(name, MODEL_LABELS[name], alone, name) for name in model_keys(source) if name in BASELINES]
     if source.checkpoint_hash is None:
@@ -103,10 +104,11 @@ def _by_group(known: tuple[Ranker, ...], metric: str) -> pd.DataFrame:
 
 @st.cache_resource(max_entries=16, show_spinner="Ranking every next check-in", hash_funcs=BY_MODEL)
 def next_records(source: Source) -> dict[str, pd.DataFrame]:
-    """Records of every next check-in: the source's model and two counters, by label; none for imported lists."""
+    """Records of every next check-in: the source's model and counters that know as much, by label; none for imports."""
     if source.imported is not None:
         return {}
-    names = [None, *(name for name in ("count_plus_markov", "visit_count") if name != source.model)]
+    counters = (AT_TIME,) if source.reads_time else ("count_plus_markov", "visit_count")
+    names = [None, *(name for name in counters if name != source.model)]
     opened = [open_workspace(source, name) for name in names]
     return {workspace.label: workspace.next_records() for workspace in opened}
 
@@ -136,7 +138,7 @@ def ablations(source: Source, metric: str) -> pd.DataFrame | None:
 
 def notable(source: Source) -> list[NotableCase]:
     """Notable cases; ablates a few cases if no ablations are kept."""
-    for model in (None, "visit_count"):  # outside the cache, because of its message
+    for model in (None, visit_counter(source.reads_time)):  # outside the cache, because of its message
         read_records(source, model)
     return _notable(source, all_ablated=kept_causes(source) is not None)
 
@@ -244,8 +246,9 @@ def other_models(source: Source) -> dict[str, Ranker]:
     The user's own trainings are left out, so they do not change a recipe's result.
     """
     mine, alone = model_key(source), source.without_checkpoint
-    found = [Ranker(name, MODEL_LABELS[name], alone, name) for name in _COUNTERS if name != mine]
-    opened = checkpoints_of(source)
+    counters = (AT_TIME,) if source.reads_time else _COUNTERS
+    found = [Ranker(name, MODEL_LABELS[name], alone, name) for name in counters if name != mine]
+    opened = [other for other in checkpoints_of(source) if other.reads_time == source.reads_time]
     shipped = [item for item in opened if item.checkpoint_folder and item.checkpoint_folder.parent == item.bundle]
     for ranker in rankers_by_token(checkpoint_rankers(shipped)).values():
         if ranker.source.checkpoint_hash != mine and ranker.is_kept:

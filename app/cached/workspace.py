@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.records.ablations import describe_ablations
-from analysis.records.evaluation_records import MODEL_LABELS, distinct_labels, models_shown, records_key
+from analysis.records.evaluation_records import MODEL_LABELS, distinct_labels, is_time_given, models_shown, records_key
 from analysis.records.first_case import first_case as best_first_case
 from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.workspace import ReportProgress, Workspace
@@ -63,6 +63,7 @@ def open_workspace(source: Source, model: str | None = None) -> Workspace:
     return _workspace(
         source if named is None else source.without_checkpoint,
         named,
+        given_time=model is None and source.given_time,
         keep=not settings.read_only,
         shows_ids=settings.is_local,
     )
@@ -84,12 +85,12 @@ def _dataset(source: Source, *, keep: bool, shows_ids: bool) -> Workspace:
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_MODEL)
-def _workspace(source: Source, named: str | None, *, keep: bool, shows_ids: bool) -> Workspace:
+def _workspace(source: Source, named: str | None, *, given_time: bool, keep: bool, shows_ids: bool) -> Workspace:
     alone = _dataset(source, keep=keep, shows_ids=shows_ids)
     if named is not None:
-        return alone.with_model(named)
+        return alone.with_model(named, given_time=given_time)
     assert source.checkpoint_folder is not None
-    opened = alone.with_model(source.checkpoint_folder)
+    opened = alone.with_model(source.checkpoint_folder, given_time=given_time)
     if opened.key != source.checkpoint_hash:
         raise RecapError(f"{source.checkpoint_folder} changed while the app was running; reload the page")
     return opened
@@ -142,6 +143,14 @@ class Ranker:
         return self.source.is_published or (self.model is not None and self.model not in BASELINES)
 
     @property
+    def reads_time(self) -> bool:
+        """Whether it knows the time of the next check-in, see `Source.reads_time`."""
+        if self.model is None:
+            return self.source.reads_time
+        found = imported_predictions(self.source).get(self.model)
+        return is_time_given(model_label(self.source, self.model)) if found is None else found.given_time
+
+    @property
     def records(self) -> pd.DataFrame:
         return read_records(self.source, self.model)
 
@@ -187,7 +196,7 @@ def model_keys(source: Source) -> list[str]:
     If ranking takes long or cannot be kept, `feature_curves` needs kept records.
     """
     may_rank = not (AppSettings.from_environment().read_only or is_large(source))
-    others = models_shown(source.dataset_hash, source.bundle, may_rank=may_rank)
+    others = models_shown(source.dataset_hash, source.bundle, may_rank=may_rank, given_time=source.reads_time)
     return list(dict.fromkeys([model_key(source), *others]))
 
 

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from analysis.formatting import rank_number
 from app.cli.console import console, say_what_is_new
 from app.cli.long_tail import open_model, run_ablations
-from app.cli.options import CheckpointOption, DataOption, answers, takes
+from app.cli.options import CheckpointOption, DataOption, GivenTimeOption, answers, takes
 from app.cli.sharing import Sharing, sharing_options
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
@@ -68,6 +68,7 @@ def save(
     note: Annotated[str, Option(help="What you want to remember.")] = "",
     tag: Annotated[list[str] | None, Option(help="A tag; repeatable.")] = None,
     collection: CollectionOption = None,
+    given_time: GivenTimeOption = False,
 ) -> Iterator[Any]:
     """Save one case with a note; the same view saved before is refused, so that no note is lost."""
     from analysis.cases.library import Library
@@ -77,7 +78,7 @@ def save(
     from analysis.explain.links import CaseLink
     from analysis.workspace import Workspace
 
-    opened = Workspace.open(data, checkpoint)
+    opened = Workspace.open(data, checkpoint, given_time=given_time)
     say_what_is_new(opened.match)
     predictor = opened.predictor
     edited = build_edited_case(predictor, case, parse_edits(edits))
@@ -142,6 +143,7 @@ def share(
     checkpoint: CheckpointOption,
     names: NamesArgument = None,
     collection: CollectionOption = None,
+    given_time: GivenTimeOption = False,
     *,
     sharing: Sharing,
 ) -> None:
@@ -157,7 +159,7 @@ def share(
     stored = [shelf.cases[name] for name in _known(shelf, names)] or (shelf.in_order(chosen.value) if chosen else [])
     if not stored:
         raise CaseError("no case to share: give names of saved cases, or --collection TITLE of a collection with cases")
-    opened = Workspace.open(data, checkpoint)
+    opened = Workspace.open(data, checkpoint, given_time=given_time)
     say_what_is_new(opened.match)
     predictor, explained = opened.predictor, []
     for kept in stored:

@@ -11,7 +11,7 @@ from rich.table import Table
 from analysis.formatting import rank_word
 from app.cli.console import console, progress_console, say_what_is_new, table_of
 from app.cli.frames import plain_rows
-from app.cli.options import DataOption, MetricOption, ProtocolOption, answers
+from app.cli.options import DataOption, GivenTimeOption, MetricOption, ProtocolOption, answers
 from recap import columns as c
 
 if TYPE_CHECKING:
@@ -45,32 +45,46 @@ def compare(
     ] = False,
     form: Annotated[str | None, typer.Option("--form", help="Of --all: markdown (the default), latex or csv.")] = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="Of --all: with 95 % intervals over users.")] = False,
+    given_time: GivenTimeOption = False,
 ) -> Iterator[Any]:
-    """Compare two models on the same cases, with intervals and tests."""
+    """Compare two models on the same cases, with intervals and tests.
+
+    A model named twice with --given-time shows what knowing the time is worth: A is the model without it.
+    """
     from recap.errors import ConfigError
 
     chosen = cast("Protocol", protocol)  # refused where unknown
     if all_models:
         if seeds or cell is not None:
             raise ConfigError("--all is one table of all models; --seeds and --cell go with a pair A B")
-        yield from _all(data, [name for name in (a, b) if name is not None], chosen, weighted, form, intervals)
+        yield from _all(
+            data, [name for name in (a, b) if name is not None], chosen, weighted, form, intervals, given_time
+        )
     elif a is None or b is None:
         raise ConfigError("recap compare expects two models, A and B, or --all")
     elif form is not None or intervals:
         raise ConfigError("--form and --intervals go with --all; a pair is printed as one table, or with --json")
     else:
-        yield from _pair(data, a, b, metric, chosen, weighted, seeds or [], cell)
+        yield from _pair(data, a, b, metric, chosen, weighted, seeds or [], cell, given_time)
 
 
 def _pair(
-    data: Path, a: str, b: str, metric: str, protocol: "Protocol", weighted: bool, seeds: list[Path], cell: str | None
+    data: Path,
+    a: str,
+    b: str,
+    metric: str,
+    protocol: "Protocol",
+    weighted: bool,
+    seeds: list[Path],
+    cell: str | None,
+    given_time: bool,
 ) -> Iterator[Any]:
     from analysis.cases.words import seen_words
     from analysis.compare import words
     from analysis.compare.cells import cell_label, cell_mask, listed_cases
     from analysis.compare.comparison import PairedCases, found_within
     from analysis.compare.comparison import compare as compare_sides
-    from analysis.compare.side import sides_with_seeds
+    from analysis.compare.side import check_same_question, sides_with_seeds
     from analysis.workspace import Workspace
     from recap.errors import ConfigError
 
@@ -78,7 +92,9 @@ def _pair(
         raise ConfigError("--cell lists numbered test cases, and --protocol every_next has others; leave one out")
     with progress_console.status("Ranking every case"):
         opened = Workspace.open(data)
-        models, more = [opened.with_model(text) for text in (a, b)], [opened.with_model(path) for path in seeds]
+        models = [opened.with_model(text, given_time=given_time and text != other) for text, other in ((a, b), (b, ""))]
+        more = [opened.with_model(path, given_time=given_time) for path in seeds]
+        check_same_question(*models)
         say_what_is_new(*(model.match for model in (*models, *more)))
         side_a, side_b = sides_with_seeds(models, more, protocol)
         found = compare_sides(PairedCases(side_a.cases, weighted=weighted), side_a, side_b, metric)
@@ -119,14 +135,20 @@ def _pair(
 
 
 def _all(
-    data: Path, named: list[str], protocol: "Protocol", weighted: bool, form: str | None, intervals: bool
+    data: Path,
+    named: list[str],
+    protocol: "Protocol",
+    weighted: bool,
+    form: str | None,
+    intervals: bool,
+    given_time: bool,
 ) -> Iterator[Any]:
     """Accuracy of the named models, imported predictions and baselines on the cases of a protocol."""
     from analysis.compare.model_table import FORMS, model_table, write_table
     from analysis.compare.side import workspace_labels
     from analysis.records.imported import find_predictions
     from analysis.workspace import Workspace
-    from recap.baselines import BASELINES
+    from recap.baselines import baselines_of
     from recap.errors import ConfigError
 
     form = form or FORMS[0]
@@ -135,7 +157,10 @@ def _all(
     with progress_console.status("Ranking every case"):
         opened = Workspace.open(data)
         imported = [] if protocol == "every_next" else [item.key for item in find_predictions(opened.dataset.hash)]
-        models = [opened.with_model(key) for key in dict.fromkeys([*named, *imported, *reversed(BASELINES)])]
+        counters = baselines_of(given_time)
+        models = [opened.with_model(key, given_time=given_time) for key in dict.fromkeys([*named, *counters])]
+        found = [opened.with_model(key) for key in imported if key not in named]
+        models[len(named) : len(named)] = [model for model in found if model.reads_time == given_time]
         say_what_is_new(*(model.match for model in models))
         records = [model.records_of(protocol) for model in models]
         table = model_table(dict(zip(workspace_labels(models), records, strict=True)), weighted=weighted)

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from analysis.formatting import signed, signed_points
 from app.cli.console import console, rich_table, say_what_is_new, steps_progress
-from app.cli.options import CheckpointArgument, DataOption, answers
+from app.cli.options import CheckpointArgument, DataOption, GivenTimeOption, answers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,13 +20,13 @@ _LEFT: Final = ("group", "feature", "unit", "without", "among")
 
 
 @answers
-def curves(checkpoint: CheckpointArgument, data: DataOption) -> Iterator[Any]:
+def curves(checkpoint: CheckpointArgument, data: DataOption, given_time: GivenTimeOption = False) -> Iterator[Any]:
     """Show the learned curves, and the accuracy lost without each part."""
     from analysis.explain import model_words
     from analysis.explain.curves import describe_learned, learned_numbers
     from analysis.workspace import Workspace
 
-    opened = Workspace.open(data, checkpoint)
+    opened = Workspace.open(data, checkpoint, given_time=given_time)
     say_what_is_new(opened.match)
     learned, numbers, worth = describe_learned(opened.predictor), learned_numbers(opened.predictor), _worth(opened)
     yield learned.model_dump(mode="json") | {"numbers": numbers, "worth": worth.to_dict(orient="records")}

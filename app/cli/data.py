@@ -222,11 +222,15 @@ def import_predictions(
     drop_unknown: Annotated[
         bool, Option("--drop-unknown", help="Leave out rows with places the dataset does not know.")
     ] = False,
+    given_time: Annotated[
+        bool, Option("--given-time", help="The other program knew the time of each next check-in.")
+    ] = False,
 ) -> Iterator[Any]:
     """Import ranked places from another program, to compare them with your models."""
     from analysis.compare.importing import import_predictions as check_and_rank
     from analysis.records.imported import keep_predictions, shown_name
     from analysis.workspace import Workspace
+    from recap.baselines import baselines_of
 
     called = shown_name(file.stem if name is None else name)
     with progress_console.status("Checking the predictions"):
@@ -234,7 +238,7 @@ def import_predictions(
         records, report, digest = check_and_rank(
             file, opened, missing_as_miss=missing_as_miss, drop_unknown=drop_unknown
         )
-        kept = keep_predictions(records, opened.dataset.hash, called, digest)
+        kept = keep_predictions(records, opened.dataset.hash, called, digest, given_time=given_time)
     yield {
         "name": kept.name,
         "key": kept.key,
@@ -257,4 +261,5 @@ def import_predictions(
         console.print(f"  {sentence}", markup=False)
     if report.findings["not_in_list"].count:
         console.print("A true place outside its list ranks last, so MRR is a lower bound.")
-    console.print(f"Compare it: recap compare {kept.key} feature_curves --data {data}", markup=False)
+    other = baselines_of(given_time)[0]
+    console.print(f"Compare it: recap compare {kept.key} {other} --data {data}", markup=False)

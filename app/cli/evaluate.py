@@ -15,6 +15,7 @@ from app.cli.options import (
     BaselineOption,
     DataOption,
     DeviceOption,
+    GivenTimeOption,
     MaybeCheckpoint,
     ProtocolOption,
     SplitOption,
@@ -42,6 +43,7 @@ def evaluate(
     ] = None,
     records: Annotated[Path | None, typer.Option(help="File for the records; the user's cache by default.")] = None,
     by_user: Annotated[bool, typer.Option("--by-user", help="Also print each user's accuracy.")] = False,
+    given_time: GivenTimeOption = False,
     device: DeviceOption = "auto",
 ) -> Iterator[Any]:
     """Rank the cases of a split and print metrics by group."""
@@ -60,7 +62,8 @@ def evaluate(
     dataset = Dataset.load(data)
     with progress_console.status("Ranking every case"):
         graph = TransitionGraph.from_dataset(dataset)
-        opened = open_model(str(baseline or checkpoint), dataset, graph=graph, device=choose_device(device))
+        asked: dict[str, Any] = {"device": choose_device(device), "given_time": given_time}
+        opened = open_model(str(baseline or checkpoint), dataset, graph=graph, **asked)
         scorer, known = opened.scorer, None if opened.is_baseline else opened.checkpoint
         say_what_is_new(opened.match)
         checkpoint_hash, options = (None, {}) if known is None else (known.hash, known.options)
@@ -80,22 +83,27 @@ def evaluate(
         metadata = records_metadata(*of, model=scorer.name, drawn_from=evaluation.drawn_from, options=options)
         write_records(evaluation.records, path, metadata)
     summary = evaluation.summary() | {"checkpoint_hash": checkpoint_hash, "split": split, "records": str(path)}
-    summary["options"] = options
+    summary |= {"options": options, "given_time": scorer.reads_target_time}
     if opened.match is not None:
         summary["new_to_checkpoint"] = {"users": opened.match.new_users, "places": opened.match.new_places}
     users = _by_user(evaluation.records, dataset) if by_user else None
     if users is not None:
         summary["users"] = plain_rows(users)
     yield summary
-    console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
+    console.print(
+        metrics_table(
+            f"{split.capitalize()}, protocol {protocol}",
+            {opened.label if given_time else scorer.name: evaluation.metrics},
+        )
+    )
     if users is not None:
         console.print(frame_table("Accuracy by user", users, USER_HEADINGS))
     if evaluation.drawn_from is not None:
         console.print(f"A sample of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
     if isinstance(known, PretrainedCheckpoint):
         console.print(f"Curves learned in {known.learned_on}.", markup=False)
-    if options.get("target_time"):
-        console.print("It used the target's time: hour and weekday of the transition to predict.")
+    if scorer.reads_target_time:
+        console.print("It was given the time of each next check-in.")
     if evaluation.probabilities is not None:
         console.print(
             _probability_lines(evaluation.probabilities, is_unfitted=known is not None and known.is_unfitted),

@@ -1,15 +1,17 @@
 """`recap explain`: single predictions, of cases or of a user at a moment."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
 from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points, user_name
 from app.cli.console import console, progress_console, rich_table, say_what_is_new, steps_progress
-from app.cli.options import CheckpointArgument, DataOption, SplitOption, answers, parse_split, takes
+from app.cli.options import CheckpointArgument, DataOption, GivenTimeOption, SplitOption, answers, parse_split, takes
 from app.cli.sharing import Sharing, sharing_options
 from recap.errors import CaseError, ConfigError
 
@@ -36,6 +38,10 @@ def explain(
         str | None,
         Option(help="Time of the last known check-in, such as 2012-10-20T12:47 (local) or with a zone; or the last."),
     ] = None,
+    at: Annotated[
+        str | None, Option(metavar="TIME", help="With --user, where at this time: 2012-10-22T18:00, or 'mon 18:00'.")
+    ] = None,
+    given_time: GivenTimeOption = False,
     top: Annotated[int, Option(min=1, help="How many of the best places to list.")] = 10,
     split: SplitOption = "test",
     edit: Annotated[
@@ -61,19 +67,27 @@ def explain(
     from analysis.explain.links import CaseLink
     from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
-    from recap.moments import find_moment, parse_time
+    from recap.moments import find_moment, parse_next_time, parse_time
+    from recap.prediction import next_local_seconds
     from recap.probabilities import NOT_FITTED
 
     if user is not None and case is not None:
         raise CaseError("--user and --case name two different things to explain; leave out one")
     if as_of is not None and user is None:
         raise CaseError("--as-of needs --user ID")
+    if at is not None and user is None:
+        raise CaseError("--at needs --user ID; the time of a case is known: use --given-time")
+    next_time = parse_next_time(at)
     edits = tuple(parse_edit(text) for text in edit or [])
     cases: Sequence[int | Moment] = [] if case is None else _parse_cases(case)
-    opened = Workspace.open(data, checkpoint)
+    opened = Workspace.open(data, checkpoint, given_time=given_time or at is not None)
     say_what_is_new(opened.match)
     if user is not None:
-        cases = [find_moment(opened.dataset, user, parse_time(as_of))]
+        moment = find_moment(opened.dataset, user, parse_time(as_of))
+        if next_time is not None:
+            at_N = next_local_seconds(opened.checkins, np.array([moment.row]), next_time, parse_time(as_of))
+            moment = replace(moment, at=int(at_N[0]))
+        cases = [moment]
     number = parse_split(split)
     if not opened.has_parts and (link is not None or sharing.html is not None):
         raise ConfigError(f"{opened.label} has no contributions; --case, --user, --about and --edit work")

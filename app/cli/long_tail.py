@@ -8,7 +8,7 @@ from typer import Option
 from analysis.formatting import rank_number
 from app.cli.console import console, progress_console, say_what_is_new, steps_progress
 from app.cli.frames import frame_table, plain_rows
-from app.cli.options import BaselineOption, DataOption, MaybeCheckpoint, MetricOption, answers, takes
+from app.cli.options import BaselineOption, DataOption, GivenTimeOption, MaybeCheckpoint, MetricOption, answers, takes
 from app.headings import HEADINGS, HOP_HEADINGS, LIFT_HEADINGS, MISS_HEADINGS, TITLES, WORTH_HEADINGS, accuracy_headings
 from recap import columns as c
 from recap.errors import ConfigError
@@ -28,7 +28,12 @@ OwnMetricOption = Annotated[
 EtaOption = Annotated[int, Option(min=0, help="A transition seen at most this often in training is rare.")]
 
 
-def open_model(data: DataOption, checkpoint: MaybeCheckpoint = None, baseline: BaselineOption = None) -> "Workspace":
+def open_model(
+    data: DataOption,
+    checkpoint: MaybeCheckpoint = None,
+    baseline: BaselineOption = None,
+    given_time: GivenTimeOption = False,
+) -> "Workspace":
     """Open the dataset with the model and its records; rank if there are none. Raises ConfigError: both a model and a
     baseline, or neither, or no such baseline; VocabularyError: a checkpoint that does not open with the dataset.
     """
@@ -42,8 +47,8 @@ def open_model(data: DataOption, checkpoint: MaybeCheckpoint = None, baseline: B
     opened, name = Workspace.open(data), baseline or checkpoint
     assert name is not None
     if name in BASELINES:
-        return open_other(opened, name)
-    model = opened.with_model(name)
+        return open_other(opened, name, given_time=given_time)
+    model = opened.with_model(name, given_time=given_time)
     model.checkpoint  # noqa: B018 # verified, even where its records are kept
     say_what_is_new(model.match)
     with progress_console.status("Ranking every case"):
@@ -73,8 +78,9 @@ def overview(opened: "Workspace", metric: OwnMetricOption = None) -> Iterator[An
     known = opened.places_known
     metric = metric or fitting_metric(known)
     others = [opened.with_model(item.key) for item in find_predictions(opened.dataset.hash)]
-    others = [other for other in others if is_known(other.records(), metric)]
-    names = [name for name in models_shown(opened.dataset.hash, opened.bundle) if name != opened.key]
+    others = [other for other in others if other.reads_time == opened.reads_time and is_known(other.records(), metric)]
+    shown = models_shown(opened.dataset.hash, opened.bundle, given_time=opened.reads_time)
+    names = [name for name in shown if name != opened.key]
     others += [open_other(opened, name) for name in names]
     groups = accuracy_by_group({model.label: model.records() for model in (opened, *others)}, metric)
     distribution = transition_distribution(opened.cases)
@@ -117,8 +123,9 @@ def overview(opened: "Workspace", metric: OwnMetricOption = None) -> Iterator[An
 def long_tail(
     opened: "Workspace",
     reference: Annotated[
-        str, Option(help="The model to compare with: a baseline, imported predictions or a checkpoint folder.")
-    ] = "visit_count",
+        str | None,
+        Option(help="The model to compare with, by default visit_count, or visit_count_at_time with the time given."),
+    ] = None,
     metric: MetricOption = "hr20",
     eta: EtaOption = 1,
     full: Annotated[
@@ -139,8 +146,9 @@ def long_tail(
     from analysis.long_tail.misses import count_misses, describe_misses, label_misses
     from analysis.records.accuracy import METRIC_LABELS
     from analysis.records.causes import ablation_worth
+    from recap.baselines import visit_counter
 
-    other = open_other(opened, reference)
+    other = open_other(opened, reference or visit_counter(opened.reads_time), given_time=opened.reads_time)
     label, records, other_records = opened.label, opened.records(), other.records()
     tables = {
         "by_transition_count": accuracy_by_count(records, c.TRANSITION_COUNT, metric, reference=other_records),
@@ -175,9 +183,9 @@ def _printed(name: str, table: "pd.DataFrame", value: str, reference: str) -> "T
     return frame_table(TITLES[name], table, headings)
 
 
-def open_other(opened: "Workspace", name: str) -> "Workspace":
+def open_other(opened: "Workspace", name: str, *, given_time: bool = False) -> "Workspace":
     """Another model on an opened dataset, with its records. Raises ConfigError: there is no such model."""
-    model = opened.with_model(name)
+    model = opened.with_model(name, given_time=given_time)
     with progress_console.status(f"Ranking every case by {name}"):
         model.records()
     return model

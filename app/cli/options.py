@@ -26,6 +26,9 @@ BaselineOption = Annotated[str | None, Option(help="A baseline instead of a chec
 ProtocolOption = Annotated[str, Option(help="every_next, every_step, trajectory_last or user_last.")]
 SplitOption = Annotated[str, Option(help="train, val or test.")]
 MetricOption = Annotated[str, Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]
+GivenTimeOption = Annotated[
+    bool, Option("--given-time", help="Give the model the time of each case's next check-in: where is the user then?")
+]
 DeviceOption = Annotated[str, Option(help="auto, cpu, cuda or cuda:N.")]
 EpochsOption = Annotated[
     int | None, Option(min=1, help="Number of epochs; the curriculum's stages keep their proportions.")

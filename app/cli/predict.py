@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import chance, next_sentence, points, signed_points
+from analysis.formatting import chance, next_sentence, points, signed_points, weekday_clock
 from app.cli.console import JsonFlag, console, print_json, progress_console, rich_table, say_what_is_new, steps_progress
 from app.cli.frames import frame_table
 from app.cli.options import DataOption, ModelArgument, takes
@@ -130,14 +130,22 @@ def predict(
         users = count_of(len(chosen), "user")
         console.print(f"Wrote {count_of(rows, 'row')} for {users} to {out}.", markup=False, soft_wrap=True)
     elif by_place:
-        console.print(
-            frame_table(f"Expected next visits of {count_of(len(chosen), 'user')}", found.head(top), _BY_PLACE)
-        )
+        headings, title = _BY_PLACE, f"Expected next visits of {count_of(len(chosen), 'user')}"
+        if next_time is not None and chosen.next_N is not None:
+            headings, title = _BY_PLACE | {"expected": _THERE, "expected_counted": "of users counted"}, _THERE
+            console.print(_there(found, int(chosen.next_N[0])), markup=False, soft_wrap=True)
+        console.print(frame_table(title, found.head(top), headings))
         if "counted" in found:
             followed = f"{facts['users_with_later_checkin']:,} of these users"
             console.print(f"Counted: the next check-ins of {followed}, and their expected visits.", soft_wrap=True)
     else:
         _print_users(found, len(chosen), only_new=new_places)
+
+
+def _there(found: "pd.DataFrame", at_local: int) -> str:
+    best = found.iloc[0]
+    there = f"{best['place']} leads, {best['expected']:.1f} users there"
+    return f"At {weekday_clock(at_local)}, if they check in then: {there}."
 
 
 def _parse_shard(text: str | None) -> slice:

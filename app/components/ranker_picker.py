@@ -9,6 +9,7 @@ from app.cached.workspace import Ranker
 from app.components import words
 from app.components.text import pick
 from app.sources import Source
+from recap.baselines import visit_counter
 
 MODEL, REFERENCE = "model", "reference"
 _SIDES = {MODEL: "b", REFERENCE: "a"}
@@ -21,12 +22,13 @@ def side_key(side: str) -> str:
 
 
 def pick_rankers(source: Source, rankers: Mapping[str, Ranker]) -> tuple[Ranker, Ranker]:
-    """The chosen model and the one next to it, by default the source's own and `visit_count`.
+    """The chosen model and the one next to it, by default the source's own and the counter of visits.
 
     An unknown model in a link gives a message and the default.
     """
     model = _current(MODEL, next(iter(rankers)), rankers)
-    default = next(token for token in ("visit_count", "count_plus_markov") if token != model.token)
+    counters = (visit_counter(source.reads_time), "count_plus_markov", *rankers)
+    default = next(token for token in counters if token in rankers and token != model.token)
     reference = _current(REFERENCE, default, rankers)
     _pick(source, MODEL, model, rankers, "Model", "")
     _pick(source, REFERENCE, reference, rankers, "Model next to it", "against ")

@@ -73,9 +73,12 @@ def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, 
             st.session_state[side_key(name)] = default
         if st.session_state.get(side_key(name)) not in options:
             st.session_state[side_key(name)] = default
-        state.write_param(name, st.session_state[side_key(name)])
     a, b = (options[st.session_state[side_key(name)]] for name in _NAMES)
-    return a, b
+    sides = comparisons.same_question(a, b, source)
+    for name, side in zip(_NAMES, sides, strict=True):
+        st.session_state[side_key(name)] = side.token
+        state.write_param(name, side.token)
+    return sides
 
 
 def _pick(name: str, label: str, options: dict[str, Ranker]) -> None:

@@ -5,10 +5,11 @@ from typing import Any, Final
 
 import streamlit as st
 
+from analysis.trajectories.everyone import last_day
 from app.cached import explanations
 from app.components.empty import open_source
 from app.components.error_boundary import error_boundary
-from app.components.next import choice, words
+from app.components.next import asked_time, choice, words
 from app.components.next.everyone import as_of_control, show_everyone
 from app.components.next.prediction import show_prediction
 from app.components.text import quiet, toggle
@@ -24,6 +25,8 @@ def view() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         part = choice_control("part", {name: name for name in choice.PARTS}, choice.ONE, choice.PARTS)
         itinerary = choice.current_itinerary(opened, part)
+        if part != choice.EVERYONE:
+            itinerary = asked_time.timed(opened, itinerary, reads_time=source.reads_time)
         if part == choice.ONE:
             choice.pick_user(opened, itinerary)
         source_picker(source, width=250, says_start=False)
@@ -40,8 +43,15 @@ def view() -> None:
                 show_truth = toggle("What happened", key="happened", help=words.HAPPENED_HELP, **_KEPT)
             quiet(words.AS_OF, width="content")
             choice.pick_moment(opened, itinerary)
+    at = None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        asked_time.pick_question(source)
+        if part == choice.EVERYONE and source.reads_time:
+            at = asked_time.pick_time_of_all(opened, as_of or last_day(opened))
+        elif itinerary.at is not None:
+            asked_time.pick_own_time(opened, itinerary)
     if part == choice.EVERYONE:
-        show_everyone(source, as_of)
+        show_everyone(source, as_of, at)
     else:
         show_prediction(source, itinerary, only_new=only_new, show_truth=show_truth)
 

@@ -80,7 +80,7 @@ def _show_slide(source: Source, presented: Presented, step: str) -> None:
     shown = explanations.explain(source, moment, about=None, against=None, hide_truth=False)
     if step == "case":
         found = _against_counter(source)
-        counter = comparisons.side_options(source)[comparisons.DEFAULT_A]
+        counter = comparisons.side_options(source)[comparisons.default_pair(source)[0]]
         slide = case_slide(shown, found.a, float(comparisons.read_side(counter).ranks()[presented.case]))
     elif step == "why":
         slide = why_slide(shown)

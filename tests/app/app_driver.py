@@ -87,7 +87,7 @@ def pills(app: AppTest, key: str) -> Any:
 
 def address(app: AppTest, *fields: str) -> dict[str, str]:
     """Some fields of the address, if it has them; by default those that name a case or a user at a moment."""
-    names = fields or ("case", "user", "row", "stops")
+    names = fields or ("case", "user", "row", "stops", "at")
     values = {name: app.query_params[name] for name in names if name in app.query_params}
     return {name: value[-1] if isinstance(value, list) else value for name, value in values.items()}
 

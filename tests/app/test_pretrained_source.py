@@ -27,9 +27,10 @@ def test_every_dataset_lists_it(token: str) -> None:
     sources = find_sources(AppSettings.from_environment())
     listed = [source for source in sources if source.model == "pretrained"]
     assert {source.dataset_hash for source in listed} == {source.dataset_hash for source in sources}
-    mine = next(source for source in listed if source.token == token)
+    mine, timed = (source for source in listed if source.dataset_hash == sources[0].dataset_hash)
+    assert mine.token == token and timed.given_time and sources[1] == timed
     assert mine.label.endswith("· RECAP, pretrained") and mine.has_parts and mine.checkpoint_folder is None
-    assert sources[0] == mine and "no model yet" in sources[1].label
+    assert sources[0] == mine and "no model yet" in sources[2].label
 
 
 def test_named_on_the_command_line_it_opens_first(token: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,17 @@ import streamlit as st
 from analysis.explain import sentences
 from analysis.explain.case_words import describe_changes, describe_flip
 from analysis.explain.edited_case import build_edited_case
-from analysis.explain.edits import CutPath, Edit, RemoveVisit, SetHour, SwitchOff, parse_edits, with_edits, write_edits
+from analysis.explain.edits import (
+    CutPath,
+    Edit,
+    RemoveVisit,
+    SetArrival,
+    SetHour,
+    SwitchOff,
+    parse_edits,
+    with_edits,
+    write_edits,
+)
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import part_pill
 from analysis.explain.types import Visit
@@ -106,6 +116,8 @@ def show_what_if(source: Source, before: CaseExplanation, shown: CaseExplanation
     _remove_parts(source, before, edits)
     if "times" in shown.supported_edits:
         clock(source, shown.moment, before.local_time, shown.local_time)
+        if shown.time_given:
+            clock(source, shown.moment, before.time_given, shown.time_given, SetArrival)
     if "visits" in shown.supported_edits:
         _visit_pills(source, before, edits)
     undo(source, shown.moment, edits, describe_changes(edits, open_workspace(source).labels, before))
@@ -136,19 +148,22 @@ def _remove_parts(source: Source, before: CaseExplanation, edits: Edits) -> None
     pick(st.pills, "Remove", parts, switch, *_EDITED, key="edit_parts", value=shown, format_func=part_pill, **_PILLS)
 
 
-def clock(source: Source, moment: Moment, before: str, shown: str) -> None:
-    """A slider of the local time of leaving (ISO 8601, without and with edits); the original time removes the edit."""
+def clock(source: Source, moment: Moment, before: str, shown: str, kind: type[SetHour | SetArrival] = SetHour) -> None:
+    """A slider of the local time of leaving, or of arriving (ISO 8601, without and with edits); the original time
+    removes the edit.
+    """
+    key, verb = ("edit_time", "Leave") if kind is SetHour else ("edit_arrival", "Arrive")
     was, now = (datetime.fromisoformat(text).time().replace(second=0) for text in (before, shown))
 
     def move() -> None:
-        chosen = st.session_state["edit_time"]
-        wanted = () if chosen == was else (SetHour(hour=chosen.hour, minute=chosen.minute),)
-        change_edits(source, moment, lambda edits: with_edits(edits, SetHour, wanted))
+        chosen = st.session_state[key]
+        wanted = () if chosen == was else (kind(hour=chosen.hour, minute=chosen.minute),)
+        change_edits(source, moment, lambda edits: with_edits(edits, kind, wanted))
 
-    label = f"Leave at {was:%H:%M}" if now == was else f"Leave at {now:%H:%M}, not {was:%H:%M}"
+    label = f"{verb} at {was:%H:%M}" if now == was else f"{verb} at {now:%H:%M}, not {was:%H:%M}"
     look: dict[str, Any] = {"max_value": time(23, 59), "step": timedelta(minutes=30), "format": "HH:mm"}
     look |= {"value": now, "label_visibility": "visible"}
-    pick(st.slider, label, time(0, 0), move, *_EDITED, key="edit_time", **look)
+    pick(st.slider, label, time(0, 0), move, *_EDITED, key=key, **look)
 
 
 def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:

@@ -1,6 +1,7 @@
 """What Next predicts from, in the session and in the address: a user's number, a row, and stops; and their controls."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -114,11 +115,14 @@ def show_stops(opened: Workspace, itinerary: Itinerary, stops: pd.DataFrame) -> 
 
 
 def add_stop(opened: Workspace, itinerary: Itinerary, poi: int) -> None:
-    """Go to a place: the next stop, after the usual gap; the first stop of a new user is at noon."""
+    """Go to a place: the next stop, after the usual gap or at the time asked for; a new user's first is at noon."""
     if len(itinerary.added) >= MOST_ADDED:
         st.toast(words.MOST_STOPS)
         return
-    show(itinerary.plus(poi, 0 if itinerary.is_empty else usual_gap(opened.checkins, itinerary)))
+    gap = 0 if itinerary.is_empty else usual_gap(opened.checkins, itinerary)
+    if itinerary.at is not None:
+        gap = (itinerary.at - int(itinerary.history(opened.dataset, opened.checkins).local_seconds_H[-1])) // 60
+    show(replace(itinerary.plus(poi, gap), at=None))
 
 
 def _chip(itinerary: Itinerary, name: str, when: pd.Timestamp, change: int, *, fixed: bool) -> None:

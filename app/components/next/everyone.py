@@ -1,6 +1,6 @@
 """Everyone's next places: a table that opens a user, and expected next visits per place."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.figures.next_map import EVERYONE_HEIGHT_PX, draw_expected, expected_deck, offered_places
 from analysis.glossary import tooltip
 from analysis.records.case_filters import matching_places
-from analysis.trajectories.everyone import FIRST, SECOND, Everyone, everyone_as_recorded, last_day
+from analysis.trajectories.everyone import COUNTED, EXPECTED, FIRST, SECOND, Everyone, everyone_as_recorded, last_day
 from analysis.workspace import Workspace
 from app import state
 from app.cached import explanations, maps
@@ -50,14 +50,14 @@ def as_of_control(opened: Workspace) -> date | None:
     return day if back else None
 
 
-def show_everyone(source: Source, as_of: date | None) -> None:
+def show_everyone(source: Source, as_of: date | None, at: datetime | None = None) -> None:
     opened = open_workspace(source)
     if opened.dataset.num_users * opened.dataset.num_pois * _PASSES > MOST_SCORES:
         st.title(words.MANY_USERS.format(users=opened.dataset.num_users), anchor=False)
         quiet(words.TOO_MANY)
         return
-    found = explanations.predict_everyone(source, as_of)
-    title, line = words.everyone(found, last_day(opened))
+    found = explanations.predict_everyone(source, as_of, at)
+    title, line = words.everyone(found, last_day(opened), at)
     st.title(title, anchor=False)
     st.markdown(line)
     grid = st.grid(5, min_column_width=FIFTH_PX)
@@ -66,28 +66,46 @@ def show_everyone(source: Source, as_of: date | None) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             people = Generalisation().min_users
             downloads(
-                lambda: {"Expected next visits": offered_places(found.places, people)},
+                lambda: {words.expected_heading(at): offered_places(found.places, people)},
                 source=source,
                 key="everyone",
-                exact_tables={"Predictions": lambda: pd.concat(everyone_as_recorded(opened, as_of), ignore_index=True)},
+                exact_tables={
+                    "Predictions": lambda: pd.concat(everyone_as_recorded(opened, as_of, at), ignore_index=True)
+                },
                 notes=(words.DEFAULT_ROWS.format(people=people), words.EXACT_ROWS),
             )
             quiet(words.OPEN_ROW, width="content")
     if not found.places.empty:
         with grid.cell(column_span=2):
-            _places(source, opened, found)
+            _places(source, opened, found, at)
 
 
-def _places(source: Source, opened: Workspace, found: Everyone) -> None:
-    shown = "map"
+def _places(source: Source, opened: Workspace, found: Everyone, at: datetime | None) -> None:
+    named = {"map": "On the map", "table": "Places"}
     if found.followed:
-        named = {"map": "Expected on the map", "chart": "Expected and counted"}
-        shown = choose_one("Places", list(named), key="everyone-places", named=named.__getitem__)
+        named["chart"] = "Expected and counted"
+    shown = choose_one("Places", list(named), key="everyone-places", named=named.__getitem__)
     if shown == "map":
         deck = maps.draw_map(source, expected_deck, opened, found.places)
         st.pydeck_chart(deck, height=EVERYONE_HEIGHT_PX, key="expected-map", alt=words.EXPECTED_ALT)
+    elif shown == "table":
+        _place_table(found, at)
     else:
         show_figure(drawn(draw_expected, found.places), "expected-chart", words.CHART_ALT)
+
+
+def _place_table(found: Everyone, at: datetime | None) -> None:
+    """Every place, the number expected there, and of users whose next check-in counts, how many went there."""
+    columns: dict[str, Any] = {
+        "name": st.column_config.TextColumn("Place", width=170),
+        EXPECTED: st.column_config.NumberColumn(words.expected_heading(at), format="%.1f", width=110),
+    }
+    if found.followed:
+        heading = f"Counted (n = {found.followed:,})"
+        help_text = None if at is None else words.COUNTED_HELP
+        columns[COUNTED] = st.column_config.NumberColumn(heading, width=110, help=help_text)
+    table = found.places[list(columns)]
+    st.dataframe(table, column_config=columns, hide_index=True, height=_TABLE_PX, key="place-table")
 
 
 def _table(opened: Workspace, every: pd.DataFrame) -> None:

@@ -1,6 +1,6 @@
 """The sentences of Next; names are escaped for Markdown."""
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Final
 
 import pandas as pd
@@ -41,6 +41,8 @@ OPEN_ROW: Final = "Tick a row to open the user."
 EXACT_ROWS: Final = "Each user's predicted whereabouts, one row per user and place, as recap predict writes them."
 DEFAULT_ROWS: Final = "Expected next visits of places where at least {people} people have been."
 PROBABLE: Final = "A probability is not a fact: never base a decision about a person on it."
+THERE: Final = "Users there, if all check in then"
+COUNTED_HELP: Final = "Only users whose next check-in is within 30 minutes of this time."
 ONLY_SCORES: Final = "This model has no probabilities, so it expects no number of visits."
 TOO_MANY: Final = "So many users and places take minutes: use `recap predict --by-place`."
 CHART_ALT: Final = "Expected and counted next visits of each place, with the line of equality"
@@ -60,8 +62,10 @@ def answer(
     user = None if itinerary.is_new_user else opened.user_name(itinerary.user)
     when: datetime = last["local_time"]
     lines = [
-        headline(user, found, changed=itinerary.is_changed),
-        f"From {markdown_text(last['name'])}, {day(when)}, {when:%H:%M}.",
+        headline(user, found, changed=itinerary.is_changed, at=itinerary.at),
+        f"From {markdown_text(last['name'])}, {day(when)}, {when:%H:%M}."
+        if itinerary.at is None
+        else _if_then(itinerary.at, last),
         held_line(None if found.only_new else found.held_by, opened),
     ]
     if not itinerary.is_changed:
@@ -70,7 +74,7 @@ def answer(
     return [line for line in lines if line]
 
 
-def headline(user: str | None, found: CasePrediction, *, changed: bool) -> str:
+def headline(user: str | None, found: CasePrediction, *, changed: bool, at: int | None = None) -> str:
     """The first choice and its probability; None for a new user; ``changed``: stops differ from the recorded ones."""
     best = found.candidates.iloc[0]
     who = "a new user" if user is None else markdown_text(user)
@@ -78,7 +82,31 @@ def headline(user: str | None, found: CasePrediction, *, changed: bool) -> str:
     verb, said = "would" if changed else "will", ""
     if probability == probability:
         said = chance(probability) if probability < LIKELY else percent(probability).replace(" ", "\u00a0")
+    if at is not None:
+        when, odds = datetime.fromtimestamp(at, UTC), f" ({said})" if said else ""
+        new = " of new places" * found.only_new
+        return f"On {when:%A} at {when:%H:%M} {who} {verb} most likely be at {named}{odds}{new}."
     return next_sentence(who, named, probability, said, only_new=found.only_new, verb=verb)
+
+
+def _if_then(at: int, last: pd.Series) -> str:
+    """The condition of a prediction at a time."""
+    hours = (at - int(pd.Timestamp(last["local_time"]).timestamp())) / 3600
+    return f"If the next check-in is then: {_span(round(60 * hours))} after {markdown_text(last['name'])}."
+
+
+def pause_line(low: int, middle: int, high: int) -> str:
+    """Where the clock begins, and how far this user's pauses spread."""
+    usual = f"After a check-in at this hour the next usually follows after {_span(middle)}"
+    return f"{usual}, half of the time after {_span(low)} to {_span(high)}."
+
+
+def _span(minutes: int) -> str:
+    return f"{minutes} minutes" if minutes < 120 else f"{minutes / 60:.0f} hours"
+
+
+def expected_heading(at: datetime | None) -> str:
+    return "Expected next visits" if at is None else THERE
 
 
 def held_line(places: int | None, opened: Workspace) -> str:
@@ -115,7 +143,7 @@ def reason(group: str) -> str:
     return "Near or popular" if name == PLACES else part_pill(name)
 
 
-def everyone(found: Everyone, last: date) -> tuple[str, str]:
+def everyone(found: Everyone, last: date, at: datetime | None = None) -> tuple[str, str]:
     """The headline and the line below it; ``last``: the data's last day."""
     users, places = len(found.users), found.places
     if places.empty:
@@ -128,5 +156,11 @@ def everyone(found: Everyone, last: date) -> tuple[str, str]:
             f"{found.followed:,} of {users:,} users checked in later: the {number_word(LIKELY_PLACES)} most expected "
             f"places were to get {expected:.0f} of these visits and got {counted:,}."
         )
+    if at is not None:
+        line = f"{users:,} users, each after the last check-in up to {last:%-d %B %Y}."
+        if found.followed:
+            line = f"{line} {found.followed:,} of them have the next one within 30 minutes of this time."
+        headline = f"At {at:%a %H:%M}, if all check in then, :blue[{best}] leads: {most:.1f} users there."
+        return headline, " ".join([line, *found.notes])
     headline = f"Most next visits are expected at :blue[{best}]: {most:.0f} of {users:,}."
     return headline, " ".join([line, *found.notes])

@@ -21,6 +21,7 @@ from app.components.walk import words
 from app.sources import Source
 from recap import columns as c
 from recap.printable import shortened
+from recap.published.config import TIME_GIVEN
 
 FIFTH_PX: Final = 190
 """Map and list take three and two of five columns, which are next to each other from a window of 1100 pixels on."""
@@ -69,8 +70,9 @@ def _facts(source: Source, case: int, prediction: CasePrediction, show_truth: bo
         counted = ordinal(explanations.visit_count_rank(source, case))
         facts = [rank, counted, times(int(prediction.case[c.TRANSITION_COUNT]))]
         badges = words.badges(prediction.target_rank, explanations.ranks_without(source, case))
+    counter = "By visit count" + f", {TIME_GIVEN}" * source.reads_time
     with st.container(horizontal=True, gap="medium"):
-        for label, value in zip(("Rank", "By visit count", "Transition in training"), facts, strict=True):
+        for label, value in zip(("Rank", counter, "Transition in training"), facts, strict=True):
             st.metric(label, value, width="content")
     return badges
 

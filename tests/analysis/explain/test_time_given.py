@@ -1,0 +1,88 @@
+"""Explanations of a prediction at a given time: edits, links, and what a shared page says of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis.explain.edited_case import build_edited_case
+from analysis.explain.edits import EditError, parse_edits
+from analysis.explain.explain_case import explain_case
+from analysis.explain.links import CaseLink
+from analysis.sharing.generalise import share_case
+from analysis.sharing.masking import Masking
+from analysis.sharing.places import masked_places
+from analysis.workspace import Workspace
+from recap.errors import ConfigError
+from recap.itinerary import Itinerary, usual_pause
+from recap.moments import find_moment
+from recap.predictor import Predictor
+from recap.privacy import Generalisation
+from tests.learn_worlds import DEMO
+
+
+@pytest.fixture(scope="module")
+def opened() -> Workspace:
+    return Workspace.open(DEMO / "dataset", DEMO / "checkpoint", given_time=True)
+
+
+def test_arrive_moves_the_time_given_alone(opened: Workspace) -> None:
+    """On its own day, or on the next one where that would be before the last check-in; a model without it refuses."""
+    before = build_edited_case(opened.predictor, 5)
+    after = build_edited_case(opened.predictor, 5, parse_edits("arrive:23:59"))
+    assert after.time_given == f"{before.time_given[:11]}23:59:00" and after.local_time == before.local_time
+    early = build_edited_case(opened.predictor, 5, parse_edits("arrive:0"))
+    assert early.time_given > early.local_time and early.time_given[11:] == "00:00:00"
+    assert not np.allclose(after.total_P.numpy(), before.total_P.numpy())
+    whenever: Predictor = Workspace.open(DEMO / "dataset", DEMO / "checkpoint").predictor
+    with pytest.raises(EditError, match="not asked for a time"):
+        build_edited_case(whenever, 5, parse_edits("arrive:18"))
+
+
+def test_visits_around_the_time_are_counted_from_the_history(opened: Workspace) -> None:
+    shown = explain_case(opened.predictor, 5)
+    (said,) = [sentence.text for sentence in shown.sentences if sentence.about == "time"]
+    clock = [int(visit.local_time[11:13]) * 60 + int(visit.local_time[14:16]) for visit in shown.visits[0].visits]
+    given = int(shown.time_given[11:13]) * 60 + int(shown.time_given[14:16])
+    near = sum(min((one - given) % 1440, (given - one) % 1440) <= 60 for one in clock)
+    assert said.startswith(f"{near} of {len(clock)} visits were between ") and "would be expected" in said
+    assert shown.headline.text.startswith("RECAP with the time given ranks")
+
+
+def test_a_time_asked_for_survives_links_and_explanations(opened: Workspace) -> None:
+    moment = find_moment(opened.dataset, 407)
+    asked = replace(moment, at=(int(opened.checkins.local_seconds_T[moment.row]) + 90_000) // 60 * 60)
+    shown = explain_case(opened.predictor, asked)
+    assert shown.moment == asked
+    link = CaseLink.to(opened.predictor, asked)
+    assert CaseLink.from_query(link.query).moment(opened.predictor) == asked
+    assert (
+        Itinerary.read({name: str(value) for name, value in asked.fields.items()}, opened.dataset, opened.checkins).at
+        == asked.at
+    )
+
+
+def test_a_masked_page_says_that_a_time_was_given_but_not_which(opened: Workspace) -> None:
+    shown = explain_case(opened.predictor, 5)
+    rule = Generalisation()
+    masked = share_case(shown, Masking(opened, masked_places(opened, rule), rule), 1)
+    assert masked.when.endswith(", time given") and all(one.about != "time" for one in masked.sentences)
+
+
+def test_the_clock_begins_where_pauses_usually_end(opened: Workspace) -> None:
+    moment = find_moment(opened.dataset, 407)
+    low, middle, high = usual_pause(opened.checkins, Itinerary(moment.user, moment.row)) or (0, 0, 0)
+    assert 0 < low <= middle <= high
+    assert usual_pause(opened.checkins, Itinerary()) is None
+
+
+def test_models_with_and_without_the_time_are_not_compared(opened: Workspace) -> None:
+    from analysis.compare.side import check_same_question
+
+    whenever, counter = opened.with_model(DEMO / "checkpoint"), opened.with_model("visit_count_at_time")
+    check_same_question(whenever, opened)  # what knowing the time is worth
+    check_same_question(opened, counter)
+    with pytest.raises(ConfigError, match="knows the time"):
+        check_same_question(whenever, counter)
+    with pytest.raises(ConfigError, match="does not know the time"):
+        opened.with_model("visit_count", given_time=True)

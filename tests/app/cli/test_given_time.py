@@ -1,0 +1,55 @@
+"""Commands about cases with the time given, and `explain --at`."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from recap.data.dataset import Dataset
+from tests.cli_runner import recap_here, recap_json_here
+from tests.learn_worlds import DEMO
+
+DATA, MODEL = DEMO / "dataset", DEMO / "checkpoint"
+
+
+def test_two_models_need_the_same_information() -> None:
+    """Except one model with and without the time; what cannot know the time is refused in one line."""
+    found = recap_json_here("compare", MODEL, MODEL, "--data", DATA, "--given-time")
+    assert found["headline"].startswith("What knowing the time is worth: RECAP with the time given beats RECAP ")
+    assert (found["a"]["label"], found["b"]["label"]) == ("RECAP", "RECAP, time given")
+    for other, given in (("visit_count", ["--given-time"]), ("visit_count_at_time", [])):
+        refused = recap_here("compare", MODEL, other, "--data", DATA, *given)
+        assert refused.returncode == 2 and "time" in refused.stderr and refused.stderr.count("\n") == 1
+
+
+def test_the_counter_that_reads_the_time_is_the_only_baseline() -> None:
+    rows = recap_json_here("compare", "--all", MODEL, "--data", DATA, "--given-time")["models"]
+    assert {row["model"] for row in rows} == {"RECAP, time given", "Visit count, time given"}
+    rows = recap_json_here("overview", MODEL, "--data", DATA, "--given-time")["groups"]
+    assert {row["model"] for row in rows} == {"RECAP, time given", "Visit count, time given"}
+
+
+def test_imports_that_knew_the_time_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same lists with and without the mark are two imports that never meet."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    cases = recap_json_here("cases", "find", "visit_count", "--data", DATA)["n"]
+    pd.DataFrame({"case": range(cases), "poi": 0, "score": 1.0}).to_csv(tmp_path / "theirs.csv", index=False)
+    plain, marked = (
+        recap_json_here("import-predictions", tmp_path / "theirs.csv", "--data", DATA, *given)
+        for given in ([], ["--given-time"])
+    )
+    assert marked["name"] == f"{plain['name']}, time given" and marked["key"] != plain["key"]
+    assert recap_here("compare", marked["key"], "visit_count", "--data", DATA).returncode == 2
+    assert (
+        recap_here("compare", marked["key"], "visit_count_at_time", "--data", DATA, "--metric", "hr1").returncode == 0
+    )
+
+
+def test_explain_at_a_time() -> None:
+    dataset = Dataset.load(DATA)
+    user = str(dataset.users["user_id"].iloc[407])
+    found = recap_json_here("explain", MODEL, "--data", DATA, "--user", user, "--at", "mon 18:00")
+    assert found["at"].endswith("T18:00") and found["time_given"] == f"{found['at']}:00"
+    assert recap_here("explain", MODEL, "--data", DATA, "--case", "5", "--at", "mon 18:00").returncode == 2
+    early = recap_here("explain", MODEL, "--data", DATA, "--user", user, "--at", "2001-01-01T18:00")
+    assert early.returncode == 2 and "before the last check-in" in early.stderr
