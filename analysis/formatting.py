@@ -199,15 +199,15 @@ def number_word(count: int) -> str:
 
 
 def days(value: float) -> str:
-    """A time span in whole hours below two days, else in whole days.
+    """A time span in complete hours below two days, else in complete days.
 
-    >>> days(0.01), days(0.5), days(12.4)
-    ('less than an hour', '12 hours', '12 days')
+    >>> days(0.01), days(0.5), days(25.95)
+    ('less than an hour', '12 hours', '25 days')
     """
     if value < 2:
-        hours = round(24 * value)
+        hours = int(24 * value)
         return "less than an hour" if hours < 1 else "1 hour" if hours == 1 else f"{hours} hours"
-    return f"{round(value):,} days"
+    return f"{int(value):,} days"
 
 
 def time_of_day(hour: float) -> str:

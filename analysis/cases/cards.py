@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from analysis.cases.recipes import FoundCases, RecipeTables
-from analysis.cases.words import popular_sentence, seen_words, without_sentence, wrong_sentence
+from analysis.cases.words import first_choice_sentence, popular_sentence, seen_words, without_sentence
 from analysis.formatting import ordinal
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.evaluation.reliability import has_probabilities
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ def _sentence(opened: Workspace, tables: RecipeTables, case: int, found: FoundCa
     if found.recipe == "popular":
         return popular_sentence(int(tables.train_checkins[int(record[c.TARGET])]))
     if found.recipe in ("wrong", "right"):
-        return wrong_sentence(tables.model, opened.labels[int(record[c.TOP_POIS][0])])
+        probability = float(record[c.FIRST_PROBABILITY]) if has_probabilities(tables.records) else None
+        return first_choice_sentence(tables.model, opened.labels[int(record[c.TOP_POIS][0])], probability)
     without = tables.without(found.recipe) if found.recipe in ("past_visits", "two_hop_paths") else None
     return "" if without is None else without_sentence(found.recipe, float(without.iloc[case]))

@@ -9,9 +9,17 @@ import numpy as np
 import pandas as pd
 
 from analysis.cases.diversity import diverse_order
-from analysis.cases.words import NO_ABLATIONS, NO_SHARES, RECIPES, RecipeName, recipe_headline, recipe_meaning
+from analysis.cases.words import (
+    NO_ABLATIONS,
+    NO_SHARES,
+    RECIPES,
+    RecipeName,
+    clear_line,
+    recipe_headline,
+    recipe_meaning,
+)
 from analysis.records.ablations import HOPS_ABLATIONS
-from analysis.records.accuracy import CONFIDENT_SHARE, is_hit, listed_share
+from analysis.records.accuracy import CLEAR_SHARE, is_hit, listed_share
 from analysis.records.case_groups import popular_bar
 from analysis.records.causes import found_by
 from recap import columns as c
@@ -110,6 +118,9 @@ def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
     rows = rows[diverse_order(user, source, target, first)]
     headline = recipe_headline(name, tables.model, tables.baseline, len(rows), len(records))
     meaning = recipe_meaning(name, tables.models, tables.k)
+    if name in ("wrong", "right") and not absent:
+        clear = listed_share(records) >= CLEAR_SHARE
+        meaning += f" {clear_line(int(is_hit(records[clear], 1).sum()), int(clear.sum()))}" if clear.any() else ""
     return FoundCases(name, headline, meaning, numbers[rows], absent)
 
 
@@ -127,13 +138,13 @@ Search = tuple[np.ndarray, np.ndarray | float]
 
 def _wrong(tables: RecipeTables) -> Search:
     share = listed_share(tables.records)
-    return ~is_hit(tables.records, tables.k) & (share >= CONFIDENT_SHARE), -share
+    return ~is_hit(tables.records, tables.k) & (share >= CLEAR_SHARE), -share
 
 
 def _right(tables: RecipeTables) -> Search:
     share = listed_share(tables.records)
     rarest = tables.records[c.TRANSITION_COUNT].to_numpy(float)
-    return is_hit(tables.records, 1) & (share >= CONFIDENT_SHARE), rarest - share
+    return is_hit(tables.records, 1) & (share >= CLEAR_SHARE), rarest - share
 
 
 def _popular(tables: RecipeTables) -> Search:

@@ -58,7 +58,7 @@ def case_slide(shown: CaseExplanation, baseline: str, baseline_rank: float) -> S
 
 
 def why_slide(shown: CaseExplanation) -> Slide:
-    """What carries the rank, or what the first choice has for it, with the ranks of two ablations."""
+    """What raises the rank, or what the first choice has for it, with the ranks of two ablations."""
     beaten = any(sentence.about == "runner_up" for sentence in shown.sentences)
     wanted = ("visits", "runner_up") if beaten else ("transition", "visits")
     said = [sentence for sentence in shown.sentences if sentence.about in wanted]

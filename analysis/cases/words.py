@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Final, Literal, get_args
 
-from analysis.formatting import ordinal, times
+from analysis.formatting import ordinal, percent, times
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.printable import markdown_text
 
 RecipeName = Literal["wrong", "right", "popular", "past_visits", "two_hop_paths", "flipped", "nothing"]
 RECIPES: Final[tuple[RecipeName, ...]] = get_args(RecipeName)
 LABELS: Final[dict[RecipeName, str]] = {
-    "wrong": "Confidently wrong",
-    "right": "Confidently right",
+    "wrong": "Clear first choice, missed",
+    "right": "Clear first choice, right",
     "popular": "New way to a popular place",
     "past_visits": "Lost without past visits",
     "two_hop_paths": "Lost without two-hop paths",
@@ -31,7 +31,7 @@ CASES_STAY: Final = "Its cases stay in the library"
 NOTE_HINT: Final = "Why it is worth keeping"
 EXPORT_HELP: Final = "Plain JSON with your notes; it opens where the same dataset is open."
 PRESENT_HELP: Final = "Full-width slides; arrow keys move them. To present in a room, start `recap app --large-text`."
-NO_SHARES: Final = "This model gives no probabilities, so it cannot be confident."
+NO_SHARES: Final = "This model gives no probabilities, so no first choice is clear."
 
 
 def damaged_title(files: int) -> str:
@@ -73,15 +73,15 @@ def recipe_headline(recipe: RecipeName, model: str, baseline: str, count: int, o
     """The finding of a recipe.
 
     >>> recipe_headline("wrong", "RECAP", "Visit count", 112, 3984)
-    'RECAP is confidently wrong in 112 of 3,984 cases.'
+    'RECAP has a clear first choice and misses in 112 of 3,984 cases.'
     """
     model, who = label_as_subject(model), label_in_sentence(model)
     some = f"{count:,} of {of:,} cases"
     match recipe:
         case "wrong":
-            return f"{model} is confidently wrong in {some}."
+            return f"{model} has a clear first choice and misses in {some}."
         case "right":
-            return f"{model} is confidently right in {some}."
+            return f"{model} has a clear first choice, which is right, in {some}."
         case "popular":
             return f"In {some} a popular place is reached from somewhere new."
         case "past_visits":
@@ -129,8 +129,22 @@ def saved_headline(count: int, collection: str) -> str:
     return f"{collection}: {saved}" if collection else saved
 
 
-def wrong_sentence(model: str, first: str) -> str:
-    return f"{model} was sure of {first}."
+def clear_line(came_true: int, clear: int) -> str:
+    """How often a clear first choice is right.
+
+    >>> clear_line(424, 704)
+    'A clear first choice is right in 424 of 704 cases (60 %).'
+    """
+    return f"A clear first choice is right in {came_true:,} of {clear:,} cases ({percent(came_true / clear)})."
+
+
+def first_choice_sentence(model: str, first: str, probability: float | None) -> str:
+    """The first choice with its probability; None where that was not kept."""
+    return (
+        f"{model}'s first choice was {first}."
+        if probability is None
+        else f"{model} gave {first} {percent(probability)}."
+    )
 
 
 def popular_sentence(visits: int) -> str:

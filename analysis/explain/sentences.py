@@ -1,6 +1,6 @@
-"""The sentences of Explain: headline, what carries a rank, edits, and the lines below charts.
+"""The sentences of Explain: headline, what raises a rank, edits, and the lines below charts.
 
-At most four short sentences carry a rank. Every "without" is an ablation that was run.
+At most four short sentences are about a rank. Every "without" is an ablation that was run.
 """
 
 from collections.abc import Sequence
@@ -104,8 +104,8 @@ def _runner_up_name(shown: CaseExplanation) -> Piece:
     return Piece(text=f"another {name}" if name == shown.target_name else name, kind="runner_up")
 
 
-def _is_carried_by(shown: CaseExplanation, name: str) -> bool:
-    """Whether a group adds to the target's score, and its rank falls without the group."""
+def _is_raised_by(shown: CaseExplanation, name: str) -> bool:
+    """Whether a group adds to the target's score, and its rank falls without the group, in this model."""
     loses = any(entry.name == name and entry.rank > shown.a.rank for entry in shown.without)
     return loses and shown.a.groups.get(name, 0.0) > 0
 
@@ -129,22 +129,22 @@ def _transition(shown: CaseExplanation, makers: TransitionMakers | None) -> list
 
 
 def _visits(shown: CaseExplanation) -> Sentence:
-    """Past visits to the target; "carry" needs an ablation."""
+    """Past visits to the target; "raise" needs an ablation, and says no more than it."""
     visits, stays = shown.visits[0], shown.source == shown.target
     last, count = visits.last, len(visits.visits)
     here = "is there now and had" if stays else "had"
     if last is None:
         return _sentence("visits", f"The user {here} never been there{' before' * stays}.")
     ago = f"{days(last.days_ago)} ago"
-    if not _is_carried_by(shown, PAST) or shown.b.rank < shown.a.rank:
+    if not _is_raised_by(shown, PAST) or shown.b.rank < shown.a.rank:
         when = f"once, {ago}" if count == 1 else f"{times(count)}, the last time {ago}"
         return _sentence("visits", f"The user {here} been there {when}.")
     past = Piece(text="past visit" if count == 1 else "past visits", kind="revisits")
     clock: list[str | Piece] = []
-    if _is_carried_by(shown, TIME):
+    if _is_raised_by(shown, TIME):
         clock = [" and the ", Piece(text="time of day", kind="revisits")]
     when = f", {ago}," if count == 1 else f", the last one {ago},"
-    verb = " carries it." if count == 1 and not clock else " carry it."
+    verb = " raises its rank." if count == 1 and not clock else " raise its rank."
     return _sentence("visits", f"{number_word(count).capitalize()} ", past, when, *clock, verb)
 
 

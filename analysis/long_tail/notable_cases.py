@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.records.ablations import HOPS_ABLATIONS, describe_ablations
-from analysis.records.accuracy import CONFIDENT_SHARE, is_hit, listed_share
+from analysis.records.accuracy import CLEAR_SHARE, is_hit, listed_share
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.baselines import visit_counter
@@ -73,7 +73,7 @@ def notable_cases(
 
     Found cases rank within `FOUND_WITHIN`. With ablations, they are lost without the part. Otherwise the place was
     known, or is new and within two hops. Unseen transitions and places within reach come first, then first places,
-    above all those of which the model was sure, then the largest ratio of the two ranks. The missed case is new, beyond
+    above all those with a clear first choice, then the largest ratio of the two ranks. The missed case is new, beyond
     two hops and of middling rank.
 
     Args:
@@ -84,7 +84,7 @@ def notable_cases(
     wanted, found = _wanted(records, ablated=ablate is not None), list[NotableCase]()
     is_found = is_hit(records, FOUND_WITHIN)
     is_first = is_hit(records, 1)
-    unsure = 2 - is_first.astype(int) - (is_first & (listed_share(records) >= CONFIDENT_SHARE))
+    unsure = 2 - is_first.astype(int) - (is_first & (listed_share(records) >= CLEAR_SHARE))
     for kind in _KINDS:
         is_new_user = ~records[c.USER].isin([int(opened.case(card.case)[c.USER]) for card in found]).to_numpy()
         order = pd.DataFrame({c.RANK: records[c.RANK], "counter": -counter[c.RANK], c.CASE: records[c.CASE]})

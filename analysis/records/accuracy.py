@@ -21,8 +21,8 @@ METRIC_LABELS: Final = {
 CHOSEN_METRICS: Final = ("hr1", "hr5", "hr20", "ndcg20", "mrr")
 """Every choice of a metric offers these."""
 
-CONFIDENT_SHARE: Final = 0.5
-"""A model is confident if its first choice has at least this share of the listed places' probability."""
+CLEAR_SHARE: Final = 0.5
+"""A first choice is clear if it has at least this share of the listed places' probability."""
 _HUNDRED: Final = 100
 """Fewer cases are counted, not called so many of a hundred."""
 

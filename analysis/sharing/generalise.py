@@ -88,7 +88,7 @@ def _visits(place: PastVisits, masking: Masking) -> SharedVisits:
     return SharedVisits(
         place=masking.number(place.poi),
         count=len(place.visits),
-        days_ago=days if days is None or exact else float(int(days)),
+        days_ago=days if days is None or (exact and days < 2) else float(int(days)),  # as sentences say it
         dots=[
             SharedDot(
                 weeks_ago=visit.days_ago / 7 if exact else float(int(visit.days_ago / 7)),

@@ -60,7 +60,9 @@ class SharedDot(Config):
 class SharedVisits(Config):
     place: int
     count: int
-    days_ago: float | None = Field(description="Of the last one, whole days.")
+    days_ago: float | None = Field(
+        description="Of the last one, complete days; exact below two days in an exact export."
+    )
     dots: list[SharedDot]
 
 

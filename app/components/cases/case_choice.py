@@ -47,7 +47,7 @@ class Listed:
 
 
 def current_list(found: Mapping[RecipeName, FoundCases]) -> str:
-    """The recipe of a link or pill, or the saved cases; "Confidently wrong" by default."""
+    """The recipe of a link or pill, or the saved cases; "Clear first choice, missed" by default."""
     asked = state.incoming("list")
     if asked in _LISTS:
         st.session_state["case_list"] = asked

@@ -70,6 +70,8 @@ def test_what_each_recipe_finds() -> None:
     even = records().assign(top_scores=pd.Series([[np.log(2.0), 0.0, 0.0]] * 7))  # 2 of 4 shares: the bar is included
     assert cases("wrong", records=even) == [3, 4, 5]
     assert cases("right", records=even) == [0] and cases("right") == []  # 1 and 2 are found second
+    assert "A clear first choice is right in 0 of 1 cases" in find(tables(), "wrong").meaning
+    assert "A clear first choice is right in 1 of 7 cases (14 %)." in find(tables(records=even), "right").meaning
     assert cases("flipped") == [0, 2, 4]
     assert cases("nothing") == [3, 5]  # 4 is found by Markov
     token = ablations().assign(without_two_hop_paths=np.nan, without_graph_token=NO_HOPS)

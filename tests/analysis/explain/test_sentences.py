@@ -75,17 +75,17 @@ def said(shown: CaseExplanation, makers: TransitionMakers = NOBODY) -> list[str]
 
 
 def test_a_found_case() -> None:
-    """Six visits carry it, for the rank falls without them; so does the time; 214th and 2nd are the ablations."""
+    """Six visits raise it, for the rank falls without them; so does the time; 214th and 2nd are the ablations."""
     assert headline(CASE).text == "RECAP ranks Denholme Arms 1st of 2,102, and that is where the user went."
     assert said(CASE) == [
         "Nobody made the transition Mole Steps Flats → Denholme Arms in training.",
-        "Six past visits, the last one 3 days ago, and the time of day carry it.",
+        "Six past visits, the last one 3 days ago, and the time of day raise its rank.",
         "Without past visits it would rank 214th; without two-hop paths it would rank 2nd.",
     ]
 
 
 def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
-    """Transitions: 0.00 - 0.83 is the largest difference against it; nothing carries where no rank falls."""
+    """Transitions: 0.00 - 0.83 is the largest difference against it; nothing raises where no rank falls."""
     target = place(TARGET, "Denholme Arms", 14, 2.41, 0.86, 0.0, 0.22)
     missed = case(
         candidates=[target, LIDO.model_copy(update={"rank": 1.0})],
@@ -108,7 +108,7 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
     ("changes", "sentence"),
     [
         ({"visits": visits()}, "The user had never been there."),
-        ({"visits": visits(3), "without": ranks(past_visits=9)}, "One past visit, 3 days ago, carries it."),
+        ({"visits": visits(3), "without": ranks(past_visits=9)}, "One past visit, 3 days ago, raises its rank."),
         (  # the rank falls without them, but they subtract
             {"candidates": arms(1, -0.01, 1.64, 0.0, 0.15)},
             "The user had been there 6 times, the last time 3 days ago.",
