@@ -94,7 +94,7 @@ def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) ->
     assert (found["model"], found["options"]) == ("REPLAY, time given", {"target_time": True})
     assert found["all"] == Checkpoint.load(out).read_summary()["test"]["all"]
     shown = recap_here("evaluate", out, "--data", city_folder)
-    assert "target's time" in shown.stdout
+    assert "given the time of each next check-in" in shown.stdout
     explained = recap_json_here("explain", out, "--data", city_folder, "--case", 3, "--edit", "hour:17")
     assert explained["model"] == "REPLAY, time given" and explained["what_if"]["target"]["rank"] >= 1
     answer = recap_here("explain", out, "--data", city_folder, "--case", 3)
