@@ -95,7 +95,7 @@ def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) ->
     assert found["all"] == Checkpoint.load(out).read_summary()["test"]["all"]
     shown = recap_here("evaluate", out, "--data", city_folder)
     assert "given the time of each next check-in" in shown.stdout
-    explained = recap_json_here("explain", out, "--data", city_folder, "--case", 3, "--edit", "hour:17")
+    explained = recap_json_here("explain", out, "--data", city_folder, "--case", 3, "--edit", "hour:11:30")
     assert explained["model"] == "REPLAY, time given" and explained["what_if"]["target"]["rank"] >= 1
     answer = recap_here("explain", out, "--data", city_folder, "--case", 3)
     assert answer.returncode == 0 and "no contributions" in " ".join(answer.stdout.split())
