@@ -104,7 +104,7 @@ def build(world: Workspace) -> lesson.Lesson:
     clock = max((Clock.after(given, int(row)) for row in some), key=_teaches)
     when = [weekday_clock(int(at)) for at in clock.at_H]
     asked, visits = clock.asked, _visits(world, clock)
-    choices = sorted(clock.choices, key=lambda poi: -len(visits.get(poi, ())))
+    choices = sorted(visits, key=lambda poi: -len(visits[poi]))
     first, source = int(clock.first_H[asked]), int(world.checkins.poi_T[clock.row])
     last = weekday_clock(int(world.checkins.local_seconds_T[clock.row]))
     names = {poi: markdown_text(world.labels[poi]) for poi in (*choices, source)}
@@ -121,7 +121,7 @@ def build(world: Workspace) -> lesson.Lesson:
             choices.index(first),
             f"{names[first]} has {chance(float(clock.probability_HP[asked, first]))} at {when[asked]}. From {when[0]} "
             f"to {when[-1]}, {count} {'place comes' if count == 1 else 'places come'} first.",
-            _picture(world, visits, choices, last),
+            _picture(world, {poi: visits[poi] for poi in choices}, last),
         ),
         handles=(lesson.Handle("hour", "Time of the next check-in", tuple(when), asked),),
         scene=lambda at: _scene(world, clock, choices, when, at[0]),
@@ -139,25 +139,19 @@ def _teaches(clock: Clock) -> tuple[int, float]:
     return min(len(set(clock.first_H)), _CHOICES), float(clock.probability_HP[clock.asked].max())
 
 
-def _visits(world: Workspace, clock: Clock) -> dict[int, list[int]]:
-    """Local hours of the user's check-ins so far, by place."""
-    found: dict[int, list[int]] = {}
+def _visits(world: Workspace, clock: Clock) -> dict[int, np.ndarray]:
+    """Local hours of the user's check-ins so far, at each choice."""
     known = slice(int(world.checkins.first_T[clock.row]), clock.row + 1)
-    hours = world.checkins.local_seconds_T[known] // _HOUR % 24
-    for poi, hour in zip(world.checkins.poi_T[known].tolist(), hours.tolist(), strict=True):
-        found.setdefault(poi, []).append(hour)
-    return found
+    hours, pois = (world.checkins.local_seconds_T[known] // _HOUR % 24).numpy(), world.checkins.poi_T[known].numpy()
+    return {poi: hours[pois == poi] for poi in clock.choices}
 
 
-def _picture(world: Workspace, visits: dict[int, list[int]], choices: list[int], last: str) -> Bars:
+def _picture(world: Workspace, visits: dict[int, np.ndarray], last: str) -> Bars:
     bars = []
-    for poi in choices:
-        hours = visits.get(poi, [])
-        text = "never"
-        if hours:
-            start = _SLOT * int(np.bincount([hour // _SLOT for hour in hours]).argmax())
-            text = f"{times(len(hours))}, most often {start:02d}:00 to {start + _SLOT:02d}:00"
-        bars.append(Bar(shortened(world.labels[poi], _NAME), float(len(hours)), text, "revisits"))
+    for poi, hours in visits.items():
+        start = _SLOT * int(np.bincount(hours // _SLOT, minlength=1).argmax())
+        often = f"{times(len(hours))}, most often {start:02d}:00 to {start + _SLOT:02d}:00" if len(hours) else "never"
+        bars.append(Bar(shortened(world.labels[poi], _NAME), float(len(hours)), often, "revisits"))
     return Bars.of(f"The user's visits up to {last}.", f"Visits up to {last}", bars)
 
 
@@ -180,13 +174,9 @@ def _scene(world: Workspace, clock: Clock, choices: list[int], when: list[str], 
 def _check(plain: Workspace, given: Workspace) -> lesson.LessonQuestion:
     """Ask for which cases the same model puts the true place first more often with the time, beyond chance."""
     without, timed = plain.records(), given.records()
+    is_rare = panel_of_cases(without) == PANELS.index("tail_known")
     kinds = (
-        (
-            "rare transitions to places the user knows",
-            "first",
-            1,
-            panel_of_cases(without) == PANELS.index("tail_known"),
-        ),
+        ("rare transitions to places the user knows", "first", 1, is_rare),
         ("new places", f"in the top {_K}", _K, ~is_known_place(without)),
     )
     gains, facts = [], []
@@ -194,7 +184,7 @@ def _check(plain: Workspace, given: Workspace) -> lesson.LessonQuestion:
         users = without[c.USER].to_numpy()[mask]
         hits = [table[c.RANK].to_numpy()[mask] <= most for table in (without, timed)]
         gain = lesson.share_of(hits[1].astype(float) - hits[0], users)
-        gains.append(gain.low > 0 and len(np.unique(users)) > 1)
+        gains.append(bool(gain.low > 0) and len(np.unique(users)) > 1)
         facts.append(
             f"{name} ({gain.n:,}), {found}: {percent(hits[0].mean(), 1)} without the time, "
             f"{percent(hits[1].mean(), 1)} with the time given "
@@ -206,6 +196,6 @@ def _check(plain: Workspace, given: Workspace) -> lesson.LessonQuestion:
     return lesson.choose(
         "Where is the true place, with the time given, found more often than chance alone explains?",
         (rare, new, "Both", "Neither"),
-        {(True, False): 0, (False, True): 1, (True, True): 2, (False, False): 3}[gains[0], gains[1]],
+        2 if all(gains) else gains.index(True) if any(gains) else 3,
         f"What knowing the time is worth: {'; '.join(facts)}. Intervals: 95 %, over users.",
     )

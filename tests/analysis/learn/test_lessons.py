@@ -71,10 +71,12 @@ def test_the_clock_moves_the_first_place(two_cities: list[tuple[Path, Path]], ci
     given = world.with_model(world.model, given_time=True)
     lesson, again = (ENTRIES["clock"].build(one) for one in (world, given))
     row, hours = int(lesson.deeper.params["row"]), lesson.handles[0].positions
-    asked = parse_next_time(hours[lesson.start[0]])
-    assert isinstance(asked, ClockTime) and len(set(hours)) == len(hours) == 24
+    start, asked = (parse_next_time(hours[at]) for at in (0, lesson.start[0]))
+    last = int(world.checkins.local_seconds_T[row])
+    assert isinstance(start, ClockTime) and start.after(last) - last <= 3600 and len(set(hours)) == len(hours) == 24
+    assert isinstance(asked, ClockTime)
     answers = Answers(world.dataset, world.predictor)
-    first, gain = answers.clock(given.predictor, row, asked.after(int(world.checkins.local_seconds_T[row])))
+    first, gain = answers.clock(given.predictor, row, asked.after(last))
     label = lesson.guess.choices[lesson.guess.right].label
     assert label == markdown_text(world.labels[first]) and lesson.check.right == gain
     assert world.labels[first] in lesson.scene(lesson.start).finding and again.check == lesson.check
