@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-import numpy as np
 import torch
 
 from analysis.explain.edited_case import EditedCase, build_edited_case
@@ -21,6 +20,7 @@ from recap import columns as c
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.data.dataset import Dataset
 from recap.evaluation.ranks import rank_of
+from recap.moments import Moment
 from recap.predictor import Predictor
 from recap.privacy import Generalisation
 
@@ -122,14 +122,27 @@ class Answers:
         self.alone = [value / self.returns for value in found]
         return found.index(max(found)), check
 
-    def holdout(self) -> tuple[int, int]:
-        frequent = sorted(pair for pair, count in self.transitions.items() if count > 1)
-        order = np.random.default_rng(0).permutation(len(frequent))[: round(0.5 * len(frequent))]
-        hidden = {frequent[at] for at in order}
-        left = {source: {t for t in targets if (source, t) not in hidden} for source, targets in self.next.items()}
-        linked = [any(target in left.get(middle, ()) for middle in left[source]) for source, target in hidden]
-        often = sum(count for count in self.transitions.values() if count > 1)
-        return bucket(sum(linked) / len(linked)), bucket(often / self.transitions.total())
+    def clock(self, given: Predictor, row: int, asked: int) -> tuple[int, int]:
+        """The first place at a time, and where it is found more often with the time than without.
+
+        ``given``: the same model asked where at a given time.
+        """
+        moment = Moment(self.user[row], row, at=asked)
+        gains = {"rare": defaultdict[int, list[int]](list), "new": defaultdict[int, list[int]](list)}
+        rows = [row for row, _, _ in self.tests]
+        totals = [model.score(model.histories(rows)).total for model in (self.predictor, given)]
+        for case, (at, source, target) in enumerate(self.tests):
+            is_new = target not in self.poi[self.user.index(self.user[at]) : at + 1]
+            if is_new or self.transitions[source, target] <= 1:
+                without, timed = (rank_of(total[case], target) <= (20 if is_new else 1) for total in totals)
+                gains["new" if is_new else "rare"][self.user[at]].append(timed - without)
+        rare, new = (lower_end(list(users.values())) > 0 for users in gains.values())
+        return int(given.score(given.histories_at(moment)).total[0].argmax()), {
+            (True, False): 0,
+            (False, True): 1,
+            (True, True): 2,
+            (False, False): 3,
+        }[rare, new]
 
     def _rank_without_two_hops(self, edited: EditedCase) -> float:
         off = frozenset({GRAPH_TOKEN, "two-hop paths"})
@@ -178,6 +191,18 @@ class Answers:
                 four = set(draw.sample(sorted(mine), 4))
                 alone.append(sum(four <= other for other in been.values()) == 1)
         return bucket(sum(alone) / len(alone))
+
+
+def lower_end(values: list[list[int]]) -> float:
+    """Lower end of the mean's 95 % interval when users are drawn again, by other draws; 0 with fewer than two users."""
+    if len(values) < 2:
+        return 0.0
+    draw = random.Random(2)  # noqa: S311 # draws of a test
+    means = []
+    for _ in range(1000):
+        drawn = [value for user in draw.choices(values, k=len(values)) for value in user]
+        means.append(sum(drawn) / len(drawn))
+    return sorted(means)[25]
 
 
 def planted_rank(dataset: Dataset, source: str, target: str) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from analysis.learn.lesson import Lesson, Outline
-from analysis.learn.lessons import curve, holdout, hops, privacy, rare, score, two_hops, visits
+from analysis.learn.lessons import clock, curve, hops, privacy, rare, score, two_hops, visits
 from analysis.workspace import Workspace
 
 
@@ -15,7 +15,7 @@ class Entry:
     build: Callable[[Workspace], Lesson]
 
 
-_MODULES: Final = (rare, two_hops, visits, curve, score, hops, holdout, privacy)
+_MODULES: Final = (rare, two_hops, visits, curve, score, hops, clock, privacy)
 COURSE: Final = tuple(Entry(module.OUTLINE, module.build) for module in _MODULES)
 ROUTE: Final = 3
 """So many lessons fill one class; the others are extra."""

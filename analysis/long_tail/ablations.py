@@ -7,14 +7,11 @@ import pandas as pd
 from recap.storage.json_text import read_json
 
 
-def shipped_ablations(
-    bundle: Path | None, metric: str, group: str = "all", *, checkpoint_hash: str | None = None
-) -> pd.DataFrame | None:
+def shipped_ablations(bundle: Path | None, metric: str, *, checkpoint_hash: str | None) -> pd.DataFrame | None:
     """The loss of each variant against the full model, in the file's order; None without a readable file.
 
     Args:
         bundle: may have an ``ablations.json``.
-        group: all, head, tail or unseen cases.
         checkpoint_hash: of the ablated model; None for any.
 
     Returns:
@@ -28,7 +25,7 @@ def shipped_ablations(
         if checkpoint_hash not in (None, content["checkpoint_hash"]):
             return None
         for name, variant in content["variants"].items():
-            row = next(row for row in variant["against_full"] if (row["metric"], row["group"]) == (metric, group))
+            row = next(row for row in variant["against_full"] if (row["metric"], row["group"]) == (metric, "all"))
             drop, lower, upper = (-float(row[key]) for key in ("difference", "high", "low"))
             rows.append({"name": str(name), "drop": drop, "lower": lower, "upper": upper, "n": int(row["n"])})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration):

@@ -24,21 +24,25 @@ from analysis.learn.toy_town import build_toy_town
 from analysis.long_tail.misses import MISSES
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.moments import ClockTime, parse_next_time
 from recap.predictor import Predictor
+from recap.printable import markdown_text
 from tests.learn_answers import Answers, planted_rank
 from tests.learn_worlds import demo_lesson, demo_world
 
-COUNTED = ("rare", "two_hops", "visits", "hops", "holdout", "privacy")
+COUNTED = ("rare", "two_hops", "visits", "hops", "privacy")
 LABELS = {"past visits": "Past visits", "core": "Sequence model", "correction": "Correction"}
 ENTRIES = {entry.outline.key: entry for entry in COURSE}
 
 
 def _lessons(data: Path, checkpoint: Path) -> dict[str, Lesson]:
-    """All but the lesson on curves, which these models have none of."""
+    """All but those on curves, which these models have none of, and on the time, which they cannot read."""
     world = Workspace.open(data, checkpoint, keep=False)
-    with pytest.raises(LessonUnavailableError, match="learned curves"):
-        ENTRIES["curve"].build(world)
-    return {key: entry.build(world) for key, entry in ENTRIES.items() if key != "curve"}
+    missing = {"curve": "learned curves", "clock": "with and without a time. Choose another one"}
+    for key, says in missing.items():
+        with pytest.raises(LessonUnavailableError, match=says):
+            ENTRIES[key].build(world)
+    return {key: entry.build(world) for key, entry in ENTRIES.items() if key not in missing}
 
 
 @pytest.mark.parametrize("city", [0, 1])
@@ -56,6 +60,27 @@ def test_answers_are_found_again(two_cities: list[tuple[Path, Path]], city: int)
     lead, stable = answers.score(int(lessons["score"].deeper.params["case"]))
     assert lessons["score"].guess.choices[right["score"][0]].label == LABELS[lead]
     assert right["score"][1] == stable
+
+
+@pytest.mark.parametrize("city", ["demo", "6", "12"])
+def test_the_clock_moves_the_first_place(two_cities: list[tuple[Path, Path]], city: str) -> None:
+    """The place to guess by scoring one moment; gains by loops and other draws. Either question opens the lesson."""
+    folders = {"6": two_cities[0][0], "12": two_cities[1][0]}
+    world = demo_world("checkpoint") if city == "demo" else Workspace.open(folders[city], "pretrained", keep=False)
+    assert isinstance(world.model, str | Path)
+    given = world.with_model(world.model, given_time=True)
+    lesson, again = (ENTRIES["clock"].build(one) for one in (world, given))
+    row, hours = int(lesson.deeper.params["row"]), lesson.handles[0].positions
+    start, asked = (parse_next_time(hours[at]) for at in (0, lesson.start[0]))
+    last = int(world.checkins.local_seconds_T[row])
+    assert isinstance(start, ClockTime) and start.after(last) - last <= 3600 and len(set(hours)) == len(hours) == 24
+    assert isinstance(asked, ClockTime)
+    answers = Answers(world.dataset, world.predictor)
+    first, gain = answers.clock(given.predictor, row, asked.after(last))
+    label = lesson.guess.choices[lesson.guess.right].label
+    assert label == markdown_text(world.labels[first]) and lesson.check.right == gain
+    assert world.labels[first] in lesson.scene(lesson.start).finding and again.check == lesson.check
+    assert "What knowing the time is worth: " in lesson.check.choices[gain].reply and (gain == 2) == (city == "demo")
 
 
 def test_the_toy_towns_path_is_the_likeliest() -> None:
