@@ -32,7 +32,7 @@ OUTLINE: Final = lesson.Outline(
     ("next_place", "new_place", "interval"),
     reads="curves",
 )
-HOURS: Final = 24
+HOURS_ASKED: Final = 24
 TRIED: Final = 40
 """Test cases among which the lesson looks for a first place that changes."""
 _HOUR: Final = 3600
@@ -62,8 +62,8 @@ class Clock:
     @classmethod
     def after(cls, given: Workspace, row: int) -> "Clock":
         last = int(given.checkins.local_seconds_T[row])
-        at_H = (last // _HOUR + 1 + np.arange(HOURS)) * _HOUR
-        row_H = torch.full((HOURS,), row, dtype=torch.int64)
+        at_H = (last // _HOUR + 1 + np.arange(HOURS_ASKED)) * _HOUR
+        row_H = torch.full((HOURS_ASKED,), row, dtype=torch.int64)
         total_HP = given.ranker.score(TimedHistories(given.checkins, row_H, torch.from_numpy(at_H))).total
         log_HP = log_probabilities(total_HP, given.ranker.temperature or UNFITTED)
         return cls(int(given.checkins.user_T[row]), row, at_H, log_HP.exp().numpy())
@@ -77,7 +77,7 @@ class Clock:
     def asked(self) -> int:
         """The hour to guess: another place than in the first hour is first, as clearly as possible."""
         top_H = self.probability_HP.max(1) * (self.first_H != self.first_H[0])
-        return int(top_H.argmax()) if top_H.any() else HOURS // 2
+        return int(top_H.argmax()) if top_H.any() else HOURS_ASKED // 2
 
     @property
     def choices(self) -> list[int]:
