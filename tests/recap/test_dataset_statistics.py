@@ -180,7 +180,8 @@ def test_nyc_equals_the_independent_reference(tmp_path: Path) -> None:
     assert (prepared["history_only"], full["history_only"]) == (0, 11_207)
     assert full["dropped"] == prepared["dropped"] | {"short_trajectory": 301}
     assert full["raw"] == full["checkins"] + full["history_only"] + sum(full["dropped"].values())
-    changed = {"reading", "history_only", "dropped", "dataset_hash", "seconds"}
+    assert full["only_predicted_from"] == prepared["only_predicted_from"] + full["dropped"]["short_trajectory"]
+    changed = {"reading", "history_only", "dropped", "dataset_hash", "seconds", "only_predicted_from"}
     assert {k: v for k, v in full.items() if k not in changed} == {
         k: v for k, v in prepared.items() if k not in changed
     }
