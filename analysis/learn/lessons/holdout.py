@@ -17,7 +17,7 @@ from recap.printable import markdown_text
 OUTLINE: Final = lesson.Outline(
     "holdout",
     "Holdout",
-    "What the model cannot learn by heart, it must find in another way.",
+    "Hidden transitions let a model practise on new ones; only a test shows whether that helps.",
     5,
     (
         "When did you learn something by heart and then fail in a new task?",
@@ -77,7 +77,7 @@ def build(world: Workspace) -> lesson.Lesson:
         scene=lambda at: _scene(shares, at[0]),
         idea=(
             "The model can practise on transitions that are hidden but have a path. Only a test shows whether practice "
-            "helps, and here it may not."
+            "helps."
         ),
         check=_check(world),
         deeper=lesson.Deeper("long_tail", "See what each part is worth in Long tail"),

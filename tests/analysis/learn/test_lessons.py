@@ -68,7 +68,7 @@ def test_the_curve_is_the_models() -> None:
     lesson, world = demo_lesson(ENTRIES["curve"]), demo_world("checkpoint")
     curves = world.predictor.model.curves
     assert curves is not None
-    row = [feature.name for feature in curves.curves.features].index("time_since_visit")
+    row = [feature.name for feature in curves.curves.of.features].index("time_since_visit")
     knots = curves.curves.knot_FK1[row][curves.curves.knot_FK1[row].isfinite()].double().numpy()
     levels = curves.curves.levels[row].double().numpy()[: len(knots)]
     first, middle, last = np.interp([knots[1], (knots[1] + knots[-1]) / 2, knots[-1]], knots, levels)
