@@ -77,7 +77,7 @@ def moved_rank(rank: float | None, before: float) -> str:
 
 
 def next_sentence(
-    who: str, place: str, probability: float, said: str, *, only_new: bool = False, verb: str = "will"
+    who: str, place: str, probability: float, said: str, *, only_new: bool = False, verb: str = "will", when: str = ""
 ) -> str:
     """Where somebody goes next, by the first choice of a list; ``said``: its probability in words, if it has one.
 
@@ -87,8 +87,12 @@ def next_sentence(
     'No new place is likely for user 3: the first choice, Oak Café, has 0.3 %.'
     """
     if probability < LIKELY:
+        who = f"{who} {when}".strip()
         return f"No {'new place' if only_new else 'place'} is likely for {who}: the first choice, {place}, has {said}."
-    return f"{capitalised(who)} {verb} most likely go to {place}{f' ({said})' if said else ''} next."
+    named = f"{place}{f' ({said})' if said else ''}"
+    if when:
+        return f"{capitalised(when)} {who} {verb} most likely be at {named}."
+    return f"{capitalised(who)} {verb} most likely go to {named} next."
 
 
 def points(value: float) -> str:

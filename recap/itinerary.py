@@ -20,6 +20,7 @@ from recap.moments import Moment, find_moment, is_moment, link_number, link_time
 MOST_ADDED: Final = 12
 NEW_GAP_MINUTES: Final = 30
 """Between two stops of a user without a recorded gap."""
+_FEWEST_PAUSES: Final = 5
 _NOON: Final = SECONDS_PER_DAY // 2
 _TOKEN: Final = re.compile(r"x(\d{1,6})|m(\d{1,6})\.(-?\d{1,6})|(\d{1,9})\.(\d{1,6})", re.ASCII)
 
@@ -165,19 +166,17 @@ def last_noon(checkins: CheckinTensors) -> tuple[int, int]:
     return local // SECONDS_PER_DAY * SECONDS_PER_DAY + _NOON - offset, offset
 
 
-def usual_pause(checkins: CheckinTensors, itinerary: Itinerary) -> tuple[int, int, int] | None:
+def usual_pause(known: History) -> tuple[int, int, int] | None:
     """Lower quartile, median and upper quartile of the user's pauses after a check-in within an hour of the last one's
-    time of day, in minutes; after any check-in where there are none. None for a user with a single check-in.
+    time of day, in minutes; after any check-in where those are too few. None for a user with a single check-in.
     """
-    if itinerary.is_new_user:
+    if len(known) < 2:
         return None
-    known = History.until(checkins, itinerary.row)
     pause, clock = np.diff(known.seconds_H), known.local_seconds_H % SECONDS_PER_DAY
     apart = np.abs(clock[:-1] - clock[-1])
     near = pause[np.minimum(apart, SECONDS_PER_DAY - apart) <= 3600]
-    found = near if len(near) else pause
-    low, middle, high = np.quantile(found, [0.25, 0.5, 0.75]) / 60 if len(found) else np.zeros(3)
-    return (round(low), round(middle), round(high)) if len(found) else None
+    low, middle, high = np.quantile(near if len(near) >= _FEWEST_PAUSES else pause, [0.25, 0.5, 0.75]) / 60
+    return round(low), round(middle), round(high)
 
 
 def usual_gap(checkins: CheckinTensors, itinerary: Itinerary) -> int:

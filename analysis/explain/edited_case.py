@@ -405,7 +405,7 @@ def _insert(
 def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
     """Change only the local clock of the current check-in; UTC time and order stay.
 
-    A time before the previous check-in moves whole weeks later. The next check-in moves in the same way if needed.
+    A time before the previous check-in moves whole weeks later. EditError: it passes the time given.
     """
     history = edited_case.variant.history
     original = edited_case.ranker.history(edited_case.moment)
@@ -420,9 +420,10 @@ def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
     before = int(history.seconds_H[-2]) if len(history) > 1 else local - offset
     local_seconds_H[-1] = _weeks_on(local, before + offset)
     moved = replace(history, local_seconds_H=local_seconds_H)
-    if not isinstance(moved, TimedHistory):
-        return moved
-    return replace(moved, next_local_seconds=_weeks_on(moved.next_local_seconds, int(local_seconds_H[-1])))
+    if isinstance(moved, TimedHistory) and moved.next_local_seconds < local_seconds_H[-1]:
+        given = local_iso(moved.next_local_seconds)
+        raise EditError(f"edit {edit.text!r}: the current check-in must not be after the time given, {given}")
+    return moved
 
 
 def _arriving(history: History, edit: SetArrival) -> TimedHistory:

@@ -45,6 +45,7 @@ class ModelFlow(Config):
     hops: int = Field(description="Of the graph token; 0 without one.")
     numbers: dict[str, float] = Field(description="Single learned numbers of prior and correction, by symbol.")
     core_reads_all: bool = Field(description="Whether the core scores every place, not only new ones.")
+    given_time: bool = Field(False, description="Whether the model is asked where at a given time.")
 
     @property
     def pois(self) -> tuple[int, int]:
@@ -60,7 +61,7 @@ class ModelFlow(Config):
 
     def explain(self, name: str) -> words.PartWords:
         """Title, sentences and equation of a part, as they are in this model."""
-        part = words.PART_WORDS[name]
+        part = words.PART_WORDS[words.TIME_GIVEN_PART if name == TIME and self.given_time else name]
         if name == words.SCORE_PART:
             symbols = {CORE: r"\ell_t^{\mathrm{core}}(d)", CORRECTION: r"\Delta_t(d)"}
             terms = [symbols.get(term, "R_t(d)") for term in self.terms]
@@ -110,6 +111,7 @@ def describe_flow(edited_case: EditedCase, against: int | None = None) -> ModelF
         hops=0 if model.graph_token is None else model.graph_token.num_hops,
         numbers=numbers,
         core_reads_all=model.config.core_scope == "everywhere",
+        given_time=edited_case.ranker.checkpoint.is_given_time,
     )
 
 

@@ -19,6 +19,8 @@ SCORE_PART: Final = "score"
 WORTH_TAB: Final = "What each part is worth"
 INTRO: Final = "Select a box to read what it does; wide bands add many points, hatched ones subtract."
 GLYPHS: Final[dict[Role, str]] = {"truth": "◎", "model": "●", "other": "●"}
+TIME_GIVEN_PART: Final = "time given part"
+"""The part of time of a model that is asked where at a given time."""
 NEW_ONLY: Final = "new places only"
 CLIP_READ: Final = "0 to 10 points"
 
@@ -48,6 +50,12 @@ PART_WORDS: Final = {
         "Time of day and week",
         "These curves read visits up to two hours later in the day, after a check-in at this hour, or on this kind of "
         "day. Recent visits count more.",
+        r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
+    ),
+    TIME_GIVEN_PART: PartWords(
+        "Time of day and week",
+        "These curves read visits near the time given: on all days, on such days, on this weekday; and visits after a "
+        "pause as long as this one. Recent visits count more.",
         r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
     ),
     TRANSITIONS: PartWords(

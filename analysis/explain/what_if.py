@@ -1,13 +1,15 @@
 """What edits do to two places, and the smallest single edit that reverses them."""
 
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from typing import Final
 
 import numpy as np
 from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase, apply_edit, build_edited_case
-from analysis.explain.edits import CutPath, Edit, RemoveVisit, SetEdge, SetHour, SetWeekday, SwitchOff
+from analysis.explain.edits import CutPath, Edit, EditError, RemoveVisit, SetEdge, SetHour, SetWeekday, SwitchOff
 from analysis.explain.paths import most_cuts, paths_between
 from recap.config import Config
 from recap.evaluation.ranks import rank_of
@@ -77,10 +79,14 @@ def smallest_flip(edited_case: EditedCase, a: int, b: int) -> tuple[Flip | None,
     of terms or the graph token. Edits that change fewer facts are smaller, then shorter clock shifts, then smaller
     leads. Leaving out a part of the model comes last.
     """
-    edits = list(_single_edits(edited_case, a, b))[:_MOST_TRIED]
+    edits, variants = [], []
+    for tried in islice(_single_edits(edited_case, a, b), _MOST_TRIED):
+        with suppress(EditError):  # a clock that passes the time given
+            variants.append(apply_edit(edited_case, tried[0]).variant)
+            edits.append(tried)
     if not edits:
         return None, 0
-    total_BP = edited_case.ranker.score_counterfactuals([apply_edit(edited_case, edit).variant for edit, _, _ in edits])
+    total_BP = edited_case.ranker.score_counterfactuals(variants)
     leads = (total_BP[:, a] - total_BP[:, b]).tolist()
     before = float(edited_case.total_P[a] - edited_case.total_P[b])
     flips = [

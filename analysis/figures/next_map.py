@@ -15,10 +15,9 @@ from analysis.figures.scale_bar import scale_bar
 from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import fit_camera, screen_offsets
 from analysis.trajectories.cameras import MARGIN_PX
-from analysis.trajectories.everyone import COUNTED, EXPECTED, EXPECTED_COUNTED, KNOWN_BY
+from analysis.trajectories.everyone import COUNTED, EXPECTED, EXPECTED_COUNTED, KNOWN_BY, shown_names
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.privacy import Generalisation
 
 EVERYONE_HEIGHT_PX: Final = 500
 MOST_DISCS: Final = 100
@@ -32,19 +31,19 @@ _LEAST: Final = 0.05
 
 def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, palette: Palette) -> pdk.Deck:
     """Discs as large as the expected next visits of the first places of `Everyone.places`."""
-    best = places.head(MOST_DISCS)
+    best = places.head(MOST_DISCS).assign(shown=shown_names)
     poi = best[c.POI].to_numpy(np.int64)
     latitude, longitude = opened.latitude[poi], opened.longitude[poi]
     size = {"width_px": _MAP_PX, "height_px": EVERYONE_HEIGHT_PX, "padding_px": MARGIN_PX}
     camera = fit_camera(latitude[:_FITTED], longitude[:_FITTED], **size)
     x, y = screen_offsets(camera, latitude, longitude)
     radius = np.maximum(_LARGEST_PX * np.sqrt(best[EXPECTED] / max(float(best[EXPECTED].max()), 1e-9)), 2.0).round(1)
-    tips = [f"{row.name}: {row.expected:.1f} expected, {row.people:,} people" for row in best.itertuples(index=False)]
+    tips = [f"{row.shown}: {row.expected:.1f} expected, {row.people:,} people" for row in best.itertuples(index=False)]
     discs = pd.DataFrame(
         {"at": positions(longitude, latitude), "x": x, "y": y, "r": radius, "tip": tips, "of": "model"}
     )
     marks = discs[["x", "y", "r"]].to_numpy(float)
-    shown = np.flatnonzero(best[KNOWN_BY].head(_NAMED) >= Generalisation().min_users)  # homes stay unnamed
+    shown = np.flatnonzero((best["shown"] == best["name"]).head(_NAMED))  # homes stay unnamed
     named, texts, (x, y, radius) = discs.iloc[shown], best["name"].iloc[shown].tolist(), marks[shown].T
     placed = place_labels(texts, x, y, radius + 1, obstacles=marks[:_FITTED], half_size=NARROW)
     fill, line = rgb(palette.model.fill, 170), rgb(palette.land)
@@ -56,8 +55,8 @@ def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, pa
     return deck_layers.deck(layers, camera, map_style)
 
 
-def draw_expected(places: pd.DataFrame, *, palette: Palette) -> go.Figure:
-    """Expected against counted next visits of each place, with the line of equality."""
+def draw_expected(places: pd.DataFrame, title: str, *, palette: Palette) -> go.Figure:
+    """Expected (``title``) against counted next visits of each place, with the line of equality."""
     shown = places[(places[EXPECTED_COUNTED] >= _LEAST) | (places[COUNTED] > 0)]
     most = float(max(shown[EXPECTED_COUNTED].max(), shown[COUNTED].max(), 1.0)) * 1.08
     axis: dict[str, Any] = {"range": [-0.02 * most, most], "zeroline": False}
@@ -74,7 +73,7 @@ def draw_expected(places: pd.DataFrame, *, palette: Palette) -> go.Figure:
             "marker": {"size": 8, "color": palette.model.fill, "opacity": 0.55},
         },
     ]
-    titles = {"xaxis": "Expected next visits", "yaxis": "Counted"}
+    titles = {"xaxis": title, "yaxis": "Counted"}
     layout = {name: {"title": {"text": title}} | axis for name, title in titles.items()} | {"hovermode": "closest"}
     return assembled(data, layout, palette, height=EVERYONE_HEIGHT_PX, margin={"l": 56, "r": 12, "t": 12, "b": 52})
 

@@ -16,6 +16,7 @@ from recap.evaluation.ranks import top_pois
 from recap.moments import NextTime
 from recap.prediction import SEEN_DAYS, Chosen, choose, expected_visits, passes, predict
 from recap.predictor import CaseRanker
+from recap.privacy import Generalisation
 from recap.scores import Scores
 
 FIRST: Final = "first"
@@ -94,6 +95,11 @@ def predict_everyone(opened: Workspace, as_of: date | None = None, at: NextTime 
         "probability": torch.cat(probability).numpy() if probability else np.nan,
     }
     return Everyone(pd.DataFrame(users), places, chosen.notes)
+
+
+def shown_names(places: pd.DataFrame) -> pd.Series:
+    """Names of places where enough users have been to share them; others, such as homes, have none."""
+    return places["name"].where(places[KNOWN_BY] >= Generalisation().min_users, "A place of few users")
 
 
 def everyone_as_recorded(

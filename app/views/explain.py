@@ -113,7 +113,8 @@ def _share(source: Source, shown: CaseExplanation) -> None:
 
 
 def _files(source: Source, shown: CaseExplanation, pair: PlacePair) -> None:
-    both = [entry.model_dump(exclude={"groups", "terms"}) | entry.terms for entry in (shown.a, shown.b)]
+    given = {"time_given": pd.Timestamp(shown.time_given)} if shown.time_given else {}
+    both = [entry.model_dump(exclude={"groups", "terms"}) | given | entry.terms for entry in (shown.a, shown.b)]
 
     def draw(exact: bool) -> bytes:
         return maps.explain_image(source, shown, state.theme_palette().theme, exact=exact)

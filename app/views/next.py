@@ -50,6 +50,8 @@ def view() -> None:
             at = asked_time.pick_time_of_all(opened, as_of or last_day(opened))
         elif itinerary.at is not None:
             asked_time.pick_own_time(opened, itinerary)
+    if itinerary.at is not None and part != choice.EVERYONE:
+        asked_time.say_usual_pause(opened, itinerary)
     if part == choice.EVERYONE:
         show_everyone(source, as_of, at)
     else:

@@ -119,7 +119,7 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
             getattr(model.prior, f"{term}_weight").zero_()
         if model.curves is not None:
             curves = model.curves.curves
-            curves.step_FK[[bool(off & {feature.name, feature.group}) for feature in curves.features]] = 0.0
+            curves.step_FK[[bool(off & {feature.name, feature.group}) for feature in model.curves.of.features]] = 0.0
         elif "past visits" in off:
             model.prior = None
             stage = stage.model_copy(update={"prior": False})

@@ -48,7 +48,7 @@ def save(app: AppTest, note: str = "", tags: str = "") -> AppTest:
 
 
 def test_every_recipe_shows_its_count_and_its_cases(demo: Source) -> None:
-    """A pill for each with the count of its headline; it opens on missed clear choices, if there are any."""
+    """A pill for each with the count of its headline; it opens on clear first choices that were missed, if any are."""
     app = calm_view("cases")
     recipes = tables.recipes(demo)
     assert lists(app) == [*(f"{LABELS[name]} {found.count:,}" for name, found in recipes.items()), "Saved 0"]

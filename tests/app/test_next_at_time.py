@@ -1,11 +1,18 @@
 """Next and Everyone at a given time."""
 
+import json
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+
 import pytest
 
+from analysis.formatting import day
+from analysis.trajectories.everyone import last_day, predict_everyone
+from analysis.workspace import Workspace
 from app.settings import AppSettings
 from app.sources import find_sources
 from recap.moments import link_time, local_text
-from tests.app.app_driver import address, calm_view, check_calm, texts
+from tests.app.app_driver import address, calm_view, check_calm, pills, point_app_at, table_with, texts
 
 
 @pytest.fixture
@@ -19,6 +26,10 @@ def test_one_user_at_a_time(token: str) -> None:
     begun = link_time(address(app)["at"])
     assert begun is not None and begun % 900 == 0 and "half of the time" in texts(app)
     assert app.title[0].value.startswith("On ") and "most likely be at" in app.title[0].value
+    whenever = calm_view("next", user="407")
+    name = whenever.title[0].value.partition(":blue[")[2].partition("]")[0]
+    share = whenever.dataframe[0].value["value"].iloc[0]
+    assert f"Whenever it comes, it would be {name} ({share:.0f} %)." in texts(app)
     later = local_text(begun - begun % 86400 + 86400 + 18 * 3600)
     app = calm_view("next", source=token, user="407", row=address(app)["row"], at=later)
     assert address(app)["at"] == later and " at 18:00 " in app.title[0].value
@@ -37,3 +48,43 @@ def test_everyone_at_a_time(token: str) -> None:
     title = app.title[0].value
     assert "if all check in then" in title and "users there" in title and "visits" not in title
     assert "not seen in the last 30 days" in texts(app)
+
+
+def test_the_headline_of_an_unlikely_time_and_of_a_later_week(token: str) -> None:
+    """Below a tenth no place is said to be most likely; a week or more ahead the date is said; nothing came true."""
+    begun = link_time(address(calm_view("next", source=token, user="407"))["at"])
+    assert begun is not None
+    later = begun - begun % 86400 + 20 * 86400 + 3 * 3600
+    app = calm_view("next", source=token, user="407", at=local_text(later))
+    title, best = app.title[0].value, app.dataframe[0].value["value"].iloc[0]
+    when = f"{day(datetime.fromtimestamp(later, UTC))} at 03:00"
+    assert (f"On {when} " in title) if best >= 10 else (f"No place is likely for User 407 on {when}: " in title)
+    assert "not come true" not in texts(app) and "adds a stop at the time given" in texts(app)
+
+
+def test_a_click_on_the_day_that_is_on_changes_nothing(token: str) -> None:
+    app = calm_view("next", source=token, user="407")
+    asked = address(app)["at"]
+    check_calm(pills(app, "at-day").set_value(None).run())
+    assert address(app)["at"] == asked
+
+
+def test_places_of_few_users_stay_unnamed(city_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the table and on the map; counted are users whose next check-in is within half an hour."""
+    point_app_at(monkeypatch, city_folder, None)
+    opened = Workspace.open(city_folder).with_model("pretrained", given_time=True)
+    when = datetime.combine(last_day(opened) - timedelta(days=5), time(18, 0))
+    found = predict_everyone(opened, when.date() - timedelta(days=1), when)
+    token = next(s.token for s in find_sources(AppSettings.from_environment()) if s.given_time)
+    app = calm_view("next", source=token, part="everyone", days="6", at=f"{when:%Y-%m-%dT%H:%M}")
+    best, named = found.places.iloc[0], found.places["people"] >= 5
+    assert f"{best['name']}] leads: {best['expected']:.1f} users there" in app.title[0].value
+    (deck,) = app.get("deck_gl_json_chart")
+    layers = {layer["id"]: layer["data"] for layer in json.loads(deck.proto.json)["layers"] if "id" in layer}
+    tips = {disc["tip"].partition(": ")[0] for disc in layers["expected"]}
+    assert "A place of few users" in tips and tips - {"A place of few users"} <= set(found.places["name"][named])
+    check_calm(pills(app, "everyone-places").set_value("table").run())
+    table = table_with(app, "expected")
+    assert table["name"][named].tolist() == found.places["name"][named].tolist() and not named.all()
+    assert set(table["name"][~named]) == {"A place of few users"}
+    assert table["expected"].tolist() == pytest.approx(found.places["expected"].tolist())

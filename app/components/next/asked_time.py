@@ -21,6 +21,7 @@ from recap.moments import link_time, local_text
 WHENEVER, AT = "Whenever", "At"
 _STEP: Final = 15 * 60
 _DAYS: Final = 7
+_LAST: Final = time(23, 45)
 _EVERYONE: Final = "next_everyone_at"
 
 
@@ -44,7 +45,7 @@ def timed(opened: Workspace, itinerary: Itinerary, *, reads_time: bool) -> Itine
         at = None
     else:
         last = last_seconds(opened, itinerary)
-        pause = usual_pause(opened.checkins, itinerary)
+        pause = usual_pause(itinerary.history(opened.dataset, opened.checkins))
         at = _next_quarter(last + 60 * pause[1] if pause and itinerary.at is None else last)
         at = at if itinerary.at is None or itinerary.at < last else itinerary.at
     if at != itinerary.at:
@@ -59,11 +60,15 @@ def last_seconds(opened: Workspace, itinerary: Itinerary) -> int:
 
 
 def pick_own_time(opened: Workspace, itinerary: Itinerary) -> None:
-    """Day and clock of one user's time, and where this user's pauses usually end."""
+    """Day and clock of one user's time."""
     assert itinerary.at is not None
     last = last_seconds(opened, itinerary)
     _pick_time(last, itinerary.at, lambda at: choice.show(replace(itinerary, at=max(at, _next_quarter(last)))))
-    found = usual_pause(opened.checkins, itinerary)
+
+
+def say_usual_pause(opened: Workspace, itinerary: Itinerary) -> None:
+    """Where this user's pauses usually end."""
+    found = usual_pause(itinerary.history(opened.dataset, opened.checkins))
     if found is not None:
         quiet(words.pause_line(*found))
 
@@ -87,7 +92,9 @@ def _pick_time(last: int, at: int, show: Callable[[int], None]) -> None:
     days = {first + number * SECONDS_PER_DAY: number for number in range(_DAYS + 1)}
 
     def on_day() -> None:
-        show(st.session_state["at-day"] + clock)
+        chosen: int | None = st.session_state["at-day"]
+        if chosen is not None:  # not a click on the day that is on
+            show(chosen + clock)
 
     def on_date() -> None:
         chosen: date | None = st.session_state["at-date"]
@@ -104,7 +111,7 @@ def _pick_time(last: int, at: int, show: Callable[[int], None]) -> None:
         look = {"value": _as_time(start).date(), "format": "YYYY-MM-DD", "width": 150}
         look |= {"min_value": _as_time(first).date(), "max_value": _as_time(max(first, start)).date() + timedelta(3660)}
         pick(st.date_input, "Date", "today", on_date, "at", key="at-date", **look)
-        look = {"value": _as_time(clock).time(), "max_value": time(23, 45), "step": timedelta(minutes=15)}
+        look = {"value": min(_as_time(clock).time(), _LAST), "max_value": _LAST, "step": timedelta(minutes=15)}
         look |= {"format": "HH:mm", "width": 260}
         pick(st.slider, "Clock", time(), on_clock, "at", key="at-clock", **look)
 

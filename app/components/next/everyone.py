@@ -10,7 +10,17 @@ import streamlit as st
 from analysis.figures.next_map import EVERYONE_HEIGHT_PX, draw_expected, expected_deck, offered_places
 from analysis.glossary import tooltip
 from analysis.records.case_filters import matching_places
-from analysis.trajectories.everyone import COUNTED, EXPECTED, FIRST, SECOND, Everyone, everyone_as_recorded, last_day
+from analysis.trajectories.everyone import (
+    COUNTED,
+    EXPECTED,
+    EXPECTED_COUNTED,
+    FIRST,
+    SECOND,
+    Everyone,
+    everyone_as_recorded,
+    last_day,
+    shown_names,
+)
 from analysis.workspace import Workspace
 from app import state
 from app.cached import explanations, maps
@@ -24,6 +34,7 @@ from app.components.walk.predictions import FIFTH_PX, probability_column
 from app.sources import Source
 from recap import columns as c
 from recap.itinerary import Itinerary
+from recap.moments import whole_seconds
 from recap.printable import shortened
 from recap.privacy import Generalisation
 
@@ -57,12 +68,12 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
         quiet(words.TOO_MANY)
         return
     found = explanations.predict_everyone(source, as_of, at)
-    title, line = words.everyone(found, last_day(opened), at)
+    title, line = words.everyone(found, as_of or last_day(opened), at)
     st.title(title, anchor=False)
     st.markdown(line)
     grid = st.grid(5, min_column_width=FIFTH_PX)
     with grid.cell(column_span=3):
-        _table(opened, found.users)
+        _table(opened, found.users, at)
         with st.container(horizontal=True, vertical_alignment="center"):
             people = Generalisation().min_users
             downloads(
@@ -91,7 +102,7 @@ def _places(source: Source, opened: Workspace, found: Everyone, at: datetime | N
     elif shown == "table":
         _place_table(found, at)
     else:
-        show_figure(drawn(draw_expected, found.places), "expected-chart", words.CHART_ALT)
+        show_figure(drawn(draw_expected, found.places, words.expected_heading(at)), "expected-chart", words.CHART_ALT)
 
 
 def _place_table(found: Everyone, at: datetime | None) -> None:
@@ -103,12 +114,15 @@ def _place_table(found: Everyone, at: datetime | None) -> None:
     if found.followed:
         heading = f"Counted (n = {found.followed:,})"
         help_text = None if at is None else words.COUNTED_HELP
+        columns[EXPECTED_COUNTED] = st.column_config.NumberColumn(
+            f"Of these {found.followed:,}", format="%.1f", width=90
+        )
         columns[COUNTED] = st.column_config.NumberColumn(heading, width=110, help=help_text)
-    table = found.places[list(columns)]
+    table = found.places.assign(name=shown_names)[list(columns)]
     st.dataframe(table, column_config=columns, hide_index=True, height=_TABLE_PX, key="place-table")
 
 
-def _table(opened: Workspace, every: pd.DataFrame) -> None:
+def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
     users = _filtered(opened, every)
     if users.empty:
         quiet(words.NOBODY)
@@ -116,7 +130,8 @@ def _table(opened: Workspace, every: pd.DataFrame) -> None:
 
     def open_user(row: int) -> None:
         state.choose("part", choice.ONE)
-        choice.show(Itinerary(int(users[c.USER].iloc[row]), int(users[c.ROW].iloc[row])))
+        user, last = int(users[c.USER].iloc[row]), int(users[c.ROW].iloc[row])
+        choice.show(Itinerary(user, last, at=None if at is None else whole_seconds(at)))
 
     table = users[[c.USER, c.POI, "local_time", FIRST, "probability", SECOND]].copy()
     table["probability"] *= 100

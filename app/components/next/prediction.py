@@ -1,5 +1,6 @@
 """One prediction of Next: headline, map with stops as chips, and the list of places."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,8 @@ from app.components.toolbar import downloads, legend, open_case_button
 from app.components.walk import words as walk_words
 from app.components.walk.predictions import FIFTH_PX, LIST, list_table
 from app.pages import EXPLAIN
-from app.sources import Source
+from app.settings import AppSettings
+from app.sources import Source, find_sources, other_question
 from recap import columns as c
 from recap.errors import VocabularyError
 from recap.itinerary import Itinerary, usual_gap
@@ -42,14 +44,19 @@ def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, sho
             quiet(words.BEGIN_HOW)
         return
     try:
-        found = explanations.predict(source, itinerary, only_new=only_new, counts_now=True, paths_per_place=0)
+        options: dict[str, Any] = {"only_new": only_new, "counts_now": True, "paths_per_place": 0}
+        found, whenever = explanations.predict(source, itinerary, **options), None
+        other = None if itinerary.at is None else other_question(find_sources(AppSettings.from_environment()), source)
+        if other is not None:
+            whenever = explanations.predict(other, replace(itinerary, at=None), **options)
     except VocabularyError as error:  # a new user
         st.title(words.NO_NEW_USER, anchor=False)
         st.markdown(markdown_text(f"{error}."))
         return
     walked = read_stops(opened, itinerary)
     with st.container(gap="xsmall"):
-        title, *lines = words.answer(opened, itinerary, found, walked.stops.iloc[-1], show_truth=show_truth)
+        asked: dict[str, Any] = {"show_truth": show_truth, "whenever": whenever}
+        title, *lines = words.answer(opened, itinerary, found, walked.stops.iloc[-1], **asked)
         st.title(title, anchor=False)
         if lines:
             st.markdown(" ".join(lines))
@@ -112,6 +119,9 @@ def _buttons(
             st.button("Go there", icon=":material/add_location:", key="go-there", on_click=go)
         if source.checkpoint_hash is not None:
             open_case_button(EXPLAIN, source, found.moment, key="next-explain", about=picked)
-        downloads(lambda: {"Next places": found.candidates}, source=source, key="next")
-    minutes = usual_gap(opened.checkins, itinerary)
-    quiet(f"{words.gap_line(minutes, usual=not itinerary.is_new_user)} {words.PROBABLE}")
+        given = {} if itinerary.at is None else {"time_given": pd.Timestamp(itinerary.at, unit="s")}
+        downloads(lambda: {"Next places": found.candidates.assign(**given)}, source=source, key="next")
+    line = words.GO_AT
+    if itinerary.at is None:
+        line = words.gap_line(usual_gap(opened.checkins, itinerary), usual=not itinerary.is_new_user)
+    quiet(f"{line} {words.PROBABLE}")

@@ -8,12 +8,13 @@ import pandas as pd
 from analysis.explain.sentences import part_pill
 from analysis.formatting import LIKELY, chance, day, next_sentence, number_word, ordinal, percent
 from analysis.records.ablations import GROUP_NAMES
-from analysis.trajectories.everyone import EXPECTED, LIKELY_PLACES, Everyone
+from analysis.trajectories.everyone import EXPECTED, LIKELY_PLACES, Everyone, shown_names
 from analysis.trajectories.predictions import CasePrediction
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.features.catalogue import PLACES
 from recap.itinerary import Itinerary
+from recap.prediction import COUNTED_MINUTES
 from recap.printable import markdown_text
 
 BEGIN: Final = "Click a place on the map to begin"
@@ -40,9 +41,10 @@ TABLE_ALT: Final = "Every user with last place, first and second choice; a ticke
 OPEN_ROW: Final = "Tick a row to open the user."
 EXACT_ROWS: Final = "Each user's predicted whereabouts, one row per user and place, as recap predict writes them."
 DEFAULT_ROWS: Final = "Expected next visits of places where at least {people} people have been."
+GO_AT: Final = "*Go there* adds a stop at the time given."
 PROBABLE: Final = "A probability is not a fact: never base a decision about a person on it."
 THERE: Final = "Users there, if all check in then"
-COUNTED_HELP: Final = "Only users whose next check-in is within 30 minutes of this time."
+COUNTED_HELP: Final = f"Only users whose next check-in is within {COUNTED_MINUTES} minutes of this time."
 ONLY_SCORES: Final = "This model has no probabilities, so it expects no number of visits."
 TOO_MANY: Final = "So many users and places take minutes: use `recap predict --by-place`."
 CHART_ALT: Final = "Expected and counted next visits of each place, with the line of equality"
@@ -50,43 +52,64 @@ EXPECTED_ALT: Final = "Map of the expected next visits of each place"
 
 
 def answer(
-    opened: Workspace, itinerary: Itinerary, found: CasePrediction, last: pd.Series, *, show_truth: bool
+    opened: Workspace,
+    itinerary: Itinerary,
+    found: CasePrediction,
+    last: pd.Series,
+    *,
+    show_truth: bool,
+    whenever: CasePrediction | None = None,
 ) -> list[str]:
     """The headline, and the lines below it.
 
     Args:
         last: the last stop, a row of `read_stops`.
+        whenever: the same prediction without the time given.
     """
     if not found.num_best:
         return [NO_PLACE]
     user = None if itinerary.is_new_user else opened.user_name(itinerary.user)
     when: datetime = last["local_time"]
     lines = [
-        headline(user, found, changed=itinerary.is_changed, at=itinerary.at),
+        headline(user, found, changed=itinerary.is_changed, when=_on_day(itinerary.at, when)),
         f"From {markdown_text(last['name'])}, {day(when)}, {when:%H:%M}."
         if itinerary.at is None
         else _if_then(itinerary.at, last),
+        "" if whenever is None or not whenever.num_best else _whenever_line(whenever),
         held_line(None if found.only_new else found.held_by, opened),
     ]
-    if not itinerary.is_changed:
+    if not itinerary.is_changed and itinerary.at is None:
         truth = opened.labels[int(found.case[c.TARGET])] if found.has_truth else None
         lines.append(truth_line(truth, found.target_rank, shown=show_truth))
     return [line for line in lines if line]
 
 
-def headline(user: str | None, found: CasePrediction, *, changed: bool, at: int | None = None) -> str:
-    """The first choice and its probability; None for a new user; ``changed``: stops differ from the recorded ones."""
+def headline(user: str | None, found: CasePrediction, *, changed: bool, when: str = "") -> str:
+    """The first choice and its probability; None for a new user; ``changed``: stops differ from the recorded ones;
+    ``when``: the time given.
+    """
     best = found.candidates.iloc[0]
     who = "a new user" if user is None else markdown_text(user)
     named, probability = f":blue[{markdown_text(str(best['name']))}]", float(best["probability"])
     verb, said = "would" if changed else "will", ""
     if probability == probability:
         said = chance(probability) if probability < LIKELY else percent(probability).replace(" ", "\u00a0")
-    if at is not None:
-        when, odds = datetime.fromtimestamp(at, UTC), f" ({said})" if said else ""
-        new = " of new places" * found.only_new
-        return f"On {when:%A} at {when:%H:%M} {who} {verb} most likely be at {named}{odds}{new}."
-    return next_sentence(who, named, probability, said, only_new=found.only_new, verb=verb)
+    return next_sentence(who, named, probability, said, only_new=found.only_new, verb=verb, when=when)
+
+
+def _whenever_line(found: CasePrediction) -> str:
+    """The first choice if no time is given."""
+    best = found.candidates.iloc[0]
+    return f"Whenever it comes, it would be {markdown_text(str(best['name']))} ({percent(best['probability'])})."
+
+
+def _on_day(at: int | None, last: datetime) -> str:
+    """``on Monday at 18:00``, with the date where that is a week or more after the last stop; empty without a time."""
+    if at is None:
+        return ""
+    time = datetime.fromtimestamp(at, UTC)
+    named = f"{time:%A}" if (time.date() - last.date()).days < 7 else day(time)
+    return f"on {named} at {time:%H:%M}"
 
 
 def _if_then(at: int, last: pd.Series) -> str:
@@ -116,7 +139,7 @@ def held_line(places: int | None, opened: Workspace) -> str:
     first = "the first" if places == 1 else f"the first {places:,}"
     model = opened.checkpoint
     if model is not None and model.temperature is not None and not model.is_unfitted:  # fitted to validation cases
-        return f"Nine times in ten, the next place is {first if places == 1 else f'among {first}'} here."
+        return f"Nine times in ten, the next place is {first if places == 1 else f'on a list of {places:,}'}."
     verb = "place holds" if places == 1 else "places hold"
     return f"T{first[1:]} {verb} 90 % of the probability."
 
@@ -134,7 +157,7 @@ def truth_line(truth: str | None, rank: float, *, shown: bool) -> str:
 def gap_line(minutes: int, *, usual: bool) -> str:
     """How far the time moves on with a new stop."""
     span = f"{minutes} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
-    return f"*Go there* moves the time on by {span}{', the median gap of this user' if usual else ''}."
+    return f"*Go there* moves the time on by {span}{', the median gap inside trajectories' if usual else ''}."
 
 
 def reason(group: str) -> str:
@@ -148,7 +171,7 @@ def everyone(found: Everyone, last: date, at: datetime | None = None) -> tuple[s
     users, places = len(found.users), found.places
     if places.empty:
         return MANY_USERS.format(users=users), ONLY_SCORES
-    best, most = markdown_text(str(places["name"][0])), places[EXPECTED][0]
+    best, most = markdown_text(str(shown_names(places)[0])), places[EXPECTED][0]
     line = f"From the last check-in of each of {users:,} users, up to {last:%-d %B %Y}. These visits are still to come."
     if found.followed:
         expected, counted = found.calibration()
@@ -159,7 +182,10 @@ def everyone(found: Everyone, last: date, at: datetime | None = None) -> tuple[s
     if at is not None:
         line = f"{users:,} users, each after the last check-in up to {last:%-d %B %Y}."
         if found.followed:
-            line = f"{line} {found.followed:,} of them have the next one within 30 minutes of this time."
+            line = (
+                f"{line} {found.followed:,} of them have the next one within {COUNTED_MINUTES} minutes of this time: "
+                f"the first {number_word(LIKELY_PLACES)} places were to have {expected:.0f} and had {counted:,}."
+            )
         headline = f"At {at:%a %H:%M}, if all check in then, :blue[{best}] leads: {most:.1f} users there."
         return headline, " ".join([line, *found.notes])
     headline = f"Most next visits are expected at :blue[{best}]: {most:.0f} of {users:,}."

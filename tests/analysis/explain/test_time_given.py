@@ -9,11 +9,14 @@ from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import EditError, parse_edits
 from analysis.explain.explain_case import explain_case
 from analysis.explain.links import CaseLink
+from analysis.explain.model_flow import describe_flow
 from analysis.sharing.generalise import share_case
 from analysis.sharing.masking import Masking
 from analysis.sharing.places import masked_places
 from analysis.workspace import Workspace
+from recap.counterfactuals import History
 from recap.errors import ConfigError
+from recap.features.catalogue import TIME
 from recap.itinerary import Itinerary, usual_pause
 from recap.moments import find_moment
 from recap.predictor import Predictor
@@ -71,9 +74,42 @@ def test_a_masked_page_says_that_a_time_was_given_but_not_which(opened: Workspac
 
 def test_the_clock_begins_where_pauses_usually_end(opened: Workspace) -> None:
     moment = find_moment(opened.dataset, 407)
-    low, middle, high = usual_pause(opened.checkins, Itinerary(moment.user, moment.row)) or (0, 0, 0)
+    known = Itinerary(moment.user, moment.row).history(opened.dataset, opened.checkins)
+    low, middle, high = usual_pause(known) or (0, 0, 0)
     assert 0 < low <= middle <= high
-    assert usual_pause(opened.checkins, Itinerary()) is None
+    assert usual_pause(Itinerary().plus(1, 0).history(opened.dataset, opened.checkins)) is None
+
+
+def test_pauses_after_check_ins_at_this_hour_where_there_are_enough() -> None:
+    """Five mornings with a pause of an hour, and evenings of many hours: at eight in the morning an hour is usual."""
+
+    def pauses(mornings: int) -> tuple[int, int, int] | None:
+        hours = np.array([24 * day + hour for day in range(mornings) for hour in (8, 9)] + [24 * mornings + 8])
+        seconds = 3600 * hours + 3000 * (np.arange(len(hours)) % 2)
+        zeros = np.zeros_like(hours)
+        return usual_pause(History(0, zeros, seconds, seconds, zeros))
+
+    assert pauses(5) == (110, 110, 110)
+    low, _, high = pauses(4) or (0, 0, 0)
+    assert low == 110 and high > 20 * 60
+
+
+def test_a_check_in_moved_past_the_time_given_is_refused(opened: Workspace) -> None:
+    """The search for the smallest change leaves such clocks out."""
+    moment = find_moment(opened.dataset, 407)
+    last = int(opened.checkins.local_seconds_T[moment.row])
+    asked = replace(moment, at=last // 86400 * 86400 + 86400 - 60)
+    with pytest.raises(EditError, match="must not be after the time given"):
+        build_edited_case(opened.predictor, asked, parse_edits("arrive:23:58;hour:23:59"))
+    moved = build_edited_case(opened.predictor, asked, parse_edits("hour:23:58"))
+    assert moved.time_given[11:16] == "23:59" and moved.local_time[11:16] == "23:58"
+    shown = explain_case(opened.predictor, asked, counterfactuals=False, search=True)
+    assert shown.tried
+
+
+def test_what_the_curves_of_time_read(opened: Workspace) -> None:
+    flow = describe_flow(build_edited_case(opened.predictor, 5))
+    assert "time given" in flow.explain(TIME).does
 
 
 def test_models_with_and_without_the_time_are_not_compared(opened: Workspace) -> None:
