@@ -14,8 +14,8 @@ import pandas as pd
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, ConfigError
-from recap.history import SECONDS_PER_DAY, local_weekday
 
+_DAY: Final = 86_400
 _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY_CLOCK: Final = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)[a-z]* +(\d{1,2}):(\d{2})", re.ASCII)
 
@@ -147,10 +147,10 @@ class ClockTime:
         >>> ClockTime(0, 18 * 60).after(0)  # 1970 began on a Thursday; the Monday after is day 4
         410400
         """
-        day = local_seconds // SECONDS_PER_DAY
-        days = (self.weekday - local_weekday(local_seconds)) % 7
-        found = (day + days) * SECONDS_PER_DAY + 60 * self.minute
-        return found if found > local_seconds else found + 7 * SECONDS_PER_DAY
+        day = local_seconds // _DAY
+        days = (self.weekday - day - 3) % 7  # 1 January 1970 was a Thursday
+        found = (day + days) * _DAY + 60 * self.minute
+        return found if found > local_seconds else found + 7 * _DAY
 
 
 NextTime = datetime | ClockTime

@@ -79,8 +79,8 @@ def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float, plac
         said.append(_who_is_ahead(mine["tail_new"], groups, metric, new=True))
         who = "it" if model in _ACTIONS else label_in_sentence(model)
         found = finds(mine["all"]["value"], metric, mine["all"]["n"])
-        knows = f"; a user knows {places_known:,} (median)" if places_known and guesses(metric) else ""
-        said.append(f"In all, {who} {found} next places {guesses(metric)}".rstrip() + f"{knows}.")
+        knows = f" A user knows {places_known:,} places (median)." if places_known and guesses(metric) else ""
+        said.append(f"In all, {who} {found} next places {guesses(metric)}".rstrip() + f".{knows}")
     if rare_share > 0:
         said.append(f"{simple_fraction(rare_share)} next transitions are rare: seen at most once in training.")
     return " ".join(filter(None, said))

@@ -47,10 +47,7 @@ def compare(
     intervals: Annotated[bool, typer.Option("--intervals", help="Of --all: with 95 % intervals over users.")] = False,
     given_time: GivenTimeOption = False,
 ) -> Iterator[Any]:
-    """Compare two models on the same cases, with intervals and tests.
-
-    A model named twice with --given-time shows what knowing the time is worth: A is the model without it.
-    """
+    """Compare two models on the same cases, or one without and with the time, with intervals and tests."""
     from recap.errors import ConfigError
 
     chosen = cast("Protocol", protocol)  # refused where unknown

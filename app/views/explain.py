@@ -119,7 +119,8 @@ def _files(source: Source, shown: CaseExplanation, pair: PlacePair) -> None:
     def draw(exact: bool) -> bytes:
         return maps.explain_image(source, shown, state.theme_palette().theme, exact=exact)
 
-    pictures: dict[str, Callable[[bool], bytes]] = {} if shown.moment.is_changed else {"Map": draw}
+    name = "Map, time given" if shown.time_given else "Map"
+    pictures: dict[str, Callable[[bool], bytes]] = {} if shown.moment.is_changed else {name: draw}
     download_buttons({"Contributions": pd.DataFrame(both)}, source=source, key="explain", pictures=pictures)
 
 

@@ -67,7 +67,7 @@ def test_overview_shows_the_finding_and_its_numbers(city: Workspace, city_checkp
     app, metric = calm_view("overview"), fitting_metric(city.places_known)
     assert metric != "hr20" and app.session_state["pick_metric"] == metric
     assert re.match("With (one guess|five guesses), RECAP finds", app.title[0].value)
-    assert f"a user knows {city.places_known} " in texts(app)
+    assert f"A user knows {city.places_known} places " in texts(app)
     assert f"{len(city.cases):,} test cases" in texts(app)
     assert len(app.get("plotly_chart")) == 2 and not app.dataframe
     app = press(app, "all-models")

@@ -379,7 +379,7 @@ def test_refuses_a_dataset_that_cannot_choose_an_epoch(tmp_path: Path) -> None:
 
 TRAIN_KEYS = {"checkpoint", "model", "options", "epochs", "best_epoch", "val", "seconds"}
 TRAIN_KEYS |= {"reserved_gpu_bytes", "against_pretrained"}
-EVALUATE_KEYS = {"protocol", "model", "options", "dataset_hash", "checkpoint_hash", "seconds", "records"}
+EVALUATE_KEYS = {"protocol", "model", "options", "given_time", "dataset_hash", "checkpoint_hash", "seconds", "records"}
 GROUP_KEYS = {"n", "hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr"}
 
 

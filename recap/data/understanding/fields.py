@@ -281,7 +281,7 @@ def _as_user(draft: Draft, column: Column) -> _Scored:
         return (_CONTRADICTS, "does not move") if spots < 2 else (_PLACES_OF_THEIR_OWN, "shares no place")
     if comes_back(column.codes, draft.spots) >= 3 and not _is_short(draft, column):
         return _FITS, "repeats, moves"
-    is_kind = len(column.distinct) <= _FEW_KINDS and not column.is_number
+    is_kind = len(column.distinct) <= _FEW_KINDS and not column.is_number and not says(column.name, "id")
     return (_CONTRADICTS if is_kind else 0), "few values, such as kinds of users" * is_kind
 
 

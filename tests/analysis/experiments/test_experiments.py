@@ -224,7 +224,7 @@ def test_shipped_specs_ask_for_what_is_measured(name: str, done: tuple[Experimen
     keys = {column.key for column in (*spec.columns, *ACCURACY)}
     empty = {key for key in keys if value_at(values, f"{key.rpartition('.')[0]}.n") == 0}
     assert {key for key in keys if value_at(values, key) is None} <= empty
-    for arm in spec.arms:
+    for arm in () if name == "given-time" else spec.arms:
         config = spec.train_config(arm, 1)
         given = config.model.use_future_time if isinstance(config, TrainConfig) else config.options.get("target_time")
         assert not given, arm.name

@@ -264,7 +264,7 @@ def test_a_model_after_a_comma_is_in_the_middle_of_its_sentence() -> None:
 def test_what_a_list_means_is_said() -> None:
     """Next to how many places a user knows; a metric without a list has no such words."""
     said = overview_sentence(groups("RECAP", TWO), "hr20", 0.66, 32)
-    assert "finds 99 of 100 next places within 20 guesses; a user knows 32 (median). Two of" in said
+    assert "finds 99 of 100 next places within 20 guesses. A user knows 32 places (median). Two of" in said
     assert "knows 32" not in overview_sentence(groups("RECAP", TWO), "mrr", 0.66, 32)
 
 

@@ -59,7 +59,7 @@ REFUSED = (
     (f"{PREDICT} --user nobody", "the data set has no user 'nobody'"),
     (f"{PREDICT} --as-of yesterday", "--as-of expects a time such as"),
     (f"{PREDICT} --user user0 --as-of 2001-01-01", "user 'user0' has no check-in up to 2001-01-01"),
-    (f"{PREDICT} --at 2013-01-01", "does not read the time of the next check-in"),
+    (f"{PREDICT} --at 2013-01-01", "cannot read the time of the next check-in"),
     (f"{PREDICT} --shard 3/2", "--shard expects I/N with I from 1 to N"),
     (f"{PREDICT} --shard ²/3", "--shard expects I/N with I from 1 to N"),
     (f"{PREDICT} --by-place --why", "--by-place counts all places: leave out --why and --new-places"),

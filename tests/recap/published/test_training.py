@@ -89,14 +89,14 @@ def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) ->
     line = recap_json_here("train", city_folder, "--preset", "replay", "--epochs", 1, *fields, "--out", out)
     assert (line["model"], line["options"]) == ("replay", {"target_time": True})
     manifest = json.loads((out / CHECKPOINT_MANIFEST).read_text())
-    assert (manifest["format_version"], manifest["model"], manifest["train"]["target_time"]) == (3, "replay", True)
+    assert (manifest["format_version"], manifest["model"], manifest["train"]["target_time"]) == (4, "replay", True)
     found = recap_json_here("evaluate", out, "--data", city_folder)
-    assert (found["model"], found["options"]) == ("REPLAY, target's time given", {"target_time": True})
+    assert (found["model"], found["options"]) == ("REPLAY, time given", {"target_time": True})
     assert found["all"] == Checkpoint.load(out).read_summary()["test"]["all"]
     shown = recap_here("evaluate", out, "--data", city_folder)
     assert "target's time" in shown.stdout
     explained = recap_json_here("explain", out, "--data", city_folder, "--case", 3, "--edit", "hour:17")
-    assert explained["model"] == "REPLAY, target's time given" and explained["what_if"]["target"]["rank"] >= 1
+    assert explained["model"] == "REPLAY, time given" and explained["what_if"]["target"]["rank"] >= 1
     answer = recap_here("explain", out, "--data", city_folder, "--case", 3)
     assert answer.returncode == 0 and "no contributions" in " ".join(answer.stdout.split())
 
