@@ -285,7 +285,8 @@ def _trained(dataset: Source, found: _FoundCheckpoint, given_time: bool) -> Sour
     key = own if is_own else hashlib.sha256(f"{dataset.dataset_hash} {own}".encode()).hexdigest()
     facts: dict[str, Any] = {"model": found.model, "train": found.train, "is_elsewhere": not is_own}
     facts |= {"checkpoint_folder": found.folder, "checkpoint_hash": own, "given_time": given_time}
-    return _with_model(dataset, key, **facts)
+    made = _with_model(dataset, key, **facts)
+    return made if is_own else replace(made, label=one_line(f"{made.label}, trained on {found.trained_on.name}"))
 
 
 def _pretrained(dataset: Source, *, given_time: bool = False) -> Source | None:

@@ -14,6 +14,7 @@ from analysis.compare.head_share import HEAD_AND_TAIL, head_weights, is_tail
 from analysis.compare.seeds import SeedSpread, seed_spread, seed_table
 from analysis.compare.side import Side, check_same_cases
 from analysis.compare.significance import ALPHA, SignFlips, mcnemar
+from analysis.records.accuracy import is_lower_bound
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from analysis.records.case_groups import STEP_BINS, bin_of_cases, count_bins
 from recap import columns as c
@@ -119,7 +120,7 @@ class Comparison:
         bins: the same for each count of the transition, with ``bin, low_count, high_count``.
         seeds: from `analysis.compare.seeds.seed_table`; None where neither side has two seeds.
         weighted: whether frequent and rare cases count in the row ``all`` as in the paper.
-        lower_bound: whether a side's MRR is a lower bound, since its imported lists are short.
+        at_least: the sides (a, b) whose MRR is a lower bound, since their imported lists are short.
         unmeasured_seeds: labels of trained sides with a single seed.
     """
 
@@ -131,7 +132,7 @@ class Comparison:
     rows: pd.DataFrame
     bins: pd.DataFrame
     seeds: pd.DataFrame | None
-    lower_bound: bool
+    at_least: tuple[str, ...]
     unmeasured_seeds: tuple[str, ...]
     weighted: bool = False
     html_body: ClassVar[Callable[["Comparison"], str] | None] = None
@@ -164,7 +165,6 @@ def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = 
     rows = pd.DataFrame(list(groups.values()), columns=every.columns).astype(every.dtypes).reset_index(drop=True)
     rows.insert(0, "group", list(groups))
     names = count_bins(c.TRANSITION_COUNT).rename(columns={"low": "low_count", "high": "high_count"})
-    short = [not bool(side.cases[c.IN_LIST].all()) for side in (a, b) if c.IN_LIST in side.cases]
     return Comparison(
         a=a.label,
         b=b.label,
@@ -174,7 +174,7 @@ def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = 
         rows=rows,
         bins=pd.concat([names, by_bin], axis=1),
         seeds=None if spread is None else seed_table(spread, paired.weights),
-        lower_bound=metric == "mrr" and any(short),
+        at_least=tuple(name for name, side in (("a", a), ("b", b)) if is_lower_bound(side.cases, metric)),
         unmeasured_seeds=tuple(side.label for side in (a, b) if side.trained and not side.replicates),
         weighted=paired.weighted,
     )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.compare.head_share import reweight
 from analysis.compare.side import check_same_cases
-from analysis.records.accuracy import METRIC_LABELS, is_known, metric_values
+from analysis.records.accuracy import METRIC_LABELS, is_known, is_lower_bound, metric_values
 from analysis.records.bootstrap import UserBootstrap, interval
 from recap import columns as c
 from recap.evaluation.metrics import METRICS
@@ -26,7 +26,8 @@ def model_table(models: Mapping[str, pd.DataFrame], *, weighted: bool = False) -
         models: records by label, at least one, all of the same cases.
 
     Returns:
-        One row per model and metric: ``model, metric, value, low, high``; NaN where short imported lists do not say.
+        One row per model and metric: ``model, metric, value, low, high, at_least`` (see `is_lower_bound`); NaN where
+        short imported lists do not say.
     """
     check_same_cases(*models.values())
     users_N = next(iter(models.values()))[c.USER].to_numpy()
@@ -41,17 +42,23 @@ def model_table(models: Mapping[str, pd.DataFrame], *, weighted: bool = False) -
                 value_N = metric_values(records, metric)
                 low, high = interval(bootstrap.means(value_N, everyone_N, 1))
                 row |= {"value": float(value_N.mean()), "low": float(low[0]), "high": float(high[0])}
-            rows.append(row)
-    return pd.DataFrame(rows, columns=["model", "metric", "value", "low", "high"])
+            rows.append(row | {"at_least": is_lower_bound(records, metric)})
+    return pd.DataFrame(rows, columns=["model", "metric", "value", "low", "high", "at_least"])
 
 
 def write_table(table: pd.DataFrame, form: str, *, intervals: bool = False) -> str:
     """The table of `model_table` as text; in Markdown and LaTeX the best value is bold, the second underlined."""
     if form == "csv":
         shown = {"value": "{}"} | ({"low": "{}_low", "high": "{}_high"} if intervals else {})
+        shown |= {"at_least": "{}_at_least"} if table["at_least"].any() else {}
         rows = [
             {"model": label}
-            | {name.format(row["metric"]): row[at] for row in rows.to_dict("records") for at, name in shown.items()}
+            | {
+                name.format(row["metric"]): row[at]
+                for row in rows.to_dict("records")
+                for at, name in shown.items()
+                if at != "at_least" or row["metric"] == "mrr"
+            }
             for label, rows in table.groupby("model", sort=False)
         ]
         return mark_formulas(pd.DataFrame(rows)).to_csv(index=False)
@@ -67,7 +74,8 @@ def write_table(table: pd.DataFrame, form: str, *, intervals: bool = False) -> s
             column = table[table["metric"] == metric]
             best = sorted(column["value"].dropna().round(4).unique(), reverse=True)[: len(marks)]
             row = column[column["model"] == label].iloc[0]
-            cells.append(_cell(row, best, marks, intervals=intervals))
+            text = _cell(row, best, marks, intervals=intervals)
+            cells.append(text.replace("≥", r"$\geq$") if form == "latex" else text)
         lines.append(cells)
     heads = ["Model", *(METRIC_LABELS[metric] for metric in METRICS)]
     if form == "markdown":
@@ -83,7 +91,7 @@ def _cell(row: pd.Series, best: list[float], marks: tuple[Callable[[str], str], 
         return "--"
     value = round(float(row["value"]), 4)
     text = f"{value:.4f}"
-    shown = marks[best.index(value)](text) if value in best else text
+    shown = ("≥ " if row["at_least"] else "") + (marks[best.index(value)](text) if value in best else text)
     return f"{shown} [{row['low']:.4f}, {row['high']:.4f}]" if intervals else shown
 
 

@@ -140,7 +140,7 @@ def cases_sentence(found: Comparison) -> str:
     cases = f"Measured on the same {found.n:,} test cases{of_users}."
     if found.weighted:
         cases += f" Over all of them, frequent ones count {100 * PAPER_HEAD_SHARE:.0f} %, as in the paper."
-    return f"{cases} Imported lists are short, so MRR is a lower bound." if found.lower_bound else cases
+    return f"{cases} Imported lists are short, so MRR is a lower bound." if found.at_least else cases
 
 
 def seeds_sentence(found: Comparison) -> str:
@@ -181,27 +181,29 @@ def sentences(found: Comparison) -> list[str]:
 
 
 def p_value(p: float) -> str:
-    """A p-value with two significant digits; small ones are bounded.
+    """A p-value with two significant digits; the smallest that the sampled flips can give is a bound.
 
-    >>> p_value(0.3919), p_value(0.0123), p_value(0.0004), p_value(0.00001), p_value(1.0), p_value(float("nan"))
-    ('.39', '.012', '.0004', '< .0001', '1', '–')
+    >>> p_value(0.3919), p_value(0.0123), p_value(0.0004), p_value(0.0001), p_value(1.0), p_value(float("nan"))
+    ('.39', '.012', '.0004', '≤ .0001', '1', '–')
     """
     if p != p:
         return "–"
-    if p < 0.0001:
-        return "< .0001"
+    if p <= 0.0001:
+        return "≤ .0001"
     text = f"{p:.2f}" if p >= 0.1 else f"{p:.3f}" if p >= 0.001 else f"{p:.4f}"
     return "1" if text == "1.00" else text.removeprefix("0")
 
 
 def _relation(p: float) -> str:
     text = p_value(p)
-    return text if text.startswith("<") else f"= {text}"
+    return text if text.startswith("≤") else f"= {text}"
 
 
 def row_cells(row: dict, found: Comparison) -> dict[str, str]:
     """A row of `Comparison.rows` in words; a dash for what no case says, and for an interval over one user."""
-    cells = {"cases": f"{row['n']:,}"} | {side: f"{100 * row[side]:.1f}" for side in ("a", "b")}
+    cells = {"cases": f"{row['n']:,}"} | {
+        side: f"{'≥ ' * (side in found.at_least)}{100 * row[side]:.1f}" for side in ("a", "b")
+    }
     cells |= {"points": points(row["difference"]), "interval": f"[{points(row['low'])}, {points(row['high'])}]"}
     if not row["n"]:
         cells = {"cases": "0"} | dict.fromkeys(("a", "b", "points", "interval"), "–")

@@ -59,7 +59,10 @@ def describe_chart(shown: CaseExplanation) -> str:
 
 def describe_paths(shown: CaseExplanation, part: str) -> str:
     every = "“All paths” to cut them for every place" if part == PATHS else f"“{part_label(part)}” to leave it out"
-    return f"Tick a path to cut it for {shown.target_name}; tick {every}. Effects of several cuts need not add up."
+    whose = "Counts: other users' transitions in training. " if part == PATHS else ""
+    return (
+        f"{whose}Tick a path to cut it for {shown.target_name}; tick {every}. Effects of several cuts need not add up."
+    )
 
 
 def describe_visits(shown: CaseExplanation) -> str:

@@ -44,7 +44,9 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
         for row in rows:
             traces += _lollipop(row, y_of[row["model"]], f"x{axis}", palette, mine=row["model"] == names[0])
             colour, look = looks[row["model"]]
-            text = look.format(share(None if math.isnan(row["value"]) else row["value"]))
+            text = look.format(
+                ("≥ " if row.get("at_least") else "") + share(None if math.isnan(row["value"]) else row["value"])
+            )
             end = {"xref": "paper", "xanchor": "right"}
             notes.append(note(right + _NUMBER, y_of[row["model"]], text, colour, 14, **end))
         n = int(rows[0]["n"]) if rows else 0

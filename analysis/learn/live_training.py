@@ -64,10 +64,6 @@ class Worth:
     def difference(self) -> float:
         return self.with_part - self.without
 
-    @property
-    def earns(self) -> bool:
-        return self.low > 0
-
 
 def toy_config(*, lacks: LeftOut | None = None, seed: int = 0, epochs: int = EPOCHS) -> TrainConfig:
     """The configuration of a toy model.

@@ -24,7 +24,9 @@ from recap import columns as c
 SHARES: Final = (0.0, 0.1, 0.2, 0.3, 0.4, MAX_SHARE)
 TOWNS: Final = 5
 BY_CHANCE: Final = 0.06
-"""How far HR@1 without a part differs between trainings in towns where nothing needs the part."""
+"""How far HR@1 without a part differs between trainings in towns where nothing needs the part; intervals over users
+are widened by it.
+"""
 PART_WORDS: Final[dict[LeftOut, str]] = {"graph": "Without the graph token", "history": "Without past visits"}
 
 
@@ -102,23 +104,29 @@ def _train_parts(two_hop: float, returns: float, seed: int, report: Report) -> S
     whole = worths["graph"].with_part
     bars = [Bar("Whole", whole, percent(whole, 1), "model")]
     bars += [Bar(PART_WORDS[part], one.without, percent(one.without, 1), "baseline") for part, one in worths.items()]
-    finding = " ".join(_verdict(part, worth) for part, worth in worths.items())
+    finding = " ".join(verdict(part, worth) for part, worth in worths.items())
     changes = " ".join(
-        f"{PART_WORDS[part]}: {signed(-worth.difference)} [{signed(-worth.high)}, {signed(-worth.low)}]."
+        f"{PART_WORDS[part]}: {signed(-worth.difference)} [{', '.join(map(signed, change_without(worth)))}]."
         for part, worth in worths.items()
     )
     return Scene(
         finding,
         (Bars.of(finding, "True place ranked first", bars, 1.0),),
-        f"{changes} 95 % intervals over users; up to {BY_CHANCE:g} is chance.",
+        f"{changes} 95 % intervals over users, wider by {BY_CHANCE:g} for the chance of training.",
     )
 
 
-def _verdict(part: LeftOut, worth: Worth) -> str:
-    name = {"graph": "The graph token", "history": "Past visits"}[part]
+def change_without(worth: Worth) -> tuple[float, float]:
+    """95 % interval of what HR@1 changes without a part: over users, wider by the chance of training."""
+    return -worth.high - BY_CHANCE, BY_CHANCE - worth.low
+
+
+def verdict(part: LeftOut, worth: Worth) -> str:
+    """Clear exactly where the interval excludes 0."""
+    (low, high), name = change_without(worth), {"graph": "The graph token", "history": "Past visits"}[part]
     one = part == "graph"
-    if worth.earns and worth.difference > BY_CHANCE:
+    if high < 0:
         return f"{name} {'helps' if one else 'help'} here."
-    if worth.high < 0 and worth.difference < -BY_CHANCE:
+    if low > 0:
         return f"{name} {'does' if one else 'do'} harm here."
     return f"{name} {'makes' if one else 'make'} no clear difference here."

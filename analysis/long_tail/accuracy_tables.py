@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.records.accuracy import is_known, metric_values
+from analysis.records.accuracy import is_known, is_lower_bound, metric_values
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, group_means, interval
 from analysis.records.case_groups import COHORTS, PANELS, By, bin_of_cases, cohort_of_cases, count_bins, panel_of_cases
 from analysis.records.evaluation_records import MODEL_LABELS
@@ -93,7 +93,8 @@ def accuracy_by_group(models: Mapping[str, pd.DataFrame], metric: str) -> pd.Dat
 
     Returns:
         One row per group (``all``, then `PANELS`) and model, the first model first, then the best over all cases:
-        ``model, group, n, value, lower, upper`` (95 % interval over users). The first model also has ``lead`` (over the
+        ``model, group, n, value, lower, upper`` (95 % interval over users), ``at_least`` (see `is_lower_bound`). The
+        first model also has ``lead`` (over the
         best other model in that group), ``lead_lower, lead_upper`` (paired over users) and ``baseline``.
     """
     first, *others = models
@@ -108,7 +109,11 @@ def accuracy_by_group(models: Mapping[str, pd.DataFrame], metric: str) -> pd.Dat
             measured = found[name]
             lower, upper = interval(measured.drawn_BG[:, [at]])
             row = {"model": name, "group": group, "n": int(measured.n_G[at]), "value": float(measured.value_G[at])}
-            row |= {"lower": float(lower[0]), "upper": float(upper[0])}
+            row |= {
+                "lower": float(lower[0]),
+                "upper": float(upper[0]),
+                "at_least": is_lower_bound(models[name], metric),
+            }
             if name == first and best is not None:
                 low, high = interval((measured.drawn_BG - found[best].drawn_BG)[:, [at]])
                 row |= {"baseline": best, "lead": float(measured.value_G[at] - found[best].value_G[at])}

@@ -45,7 +45,10 @@ def overview_headline(groups: pd.DataFrame, metric: str) -> str:
     if mine["all"]["n"] == 0:
         return "There is no test case to measure accuracy on."
     known, new = mine["tail_known"], mine["tail_new"]
-    subject = f"{_start(metric)}{_ACTIONS.get(model, label_as_subject(model))}"
+    start, action = _start(metric), _ACTIONS.get(model, "")
+    subject = action or label_as_subject(model)
+    if start:
+        subject = start + (action[:1].lower() + action[1:] or label_in_sentence(model))
     if known["n"] and new["n"]:
         said = finds_and(subject, (known["value"], known["n"]), (new["value"], new["n"]), metric)
         return f"{said} {_who_is_ahead(known, groups, metric)}".strip()
@@ -116,10 +119,11 @@ def panels_title(metric: str) -> str:
 def models_table(groups: pd.DataFrame) -> pd.DataFrame:
     """`accuracy_by_group` with one row per model, each number with its interval as text."""
     wide = table_of_models(groups)
+    signs = wide["model"].map(groups.groupby("model")["at_least"].any().map({True: "≥ ", False: ""}))
     shown = {"Model": wide["model"]}
     for group, title in _TITLES.items():
         columns = (wide[group], wide[f"{group}_lower"], wide[f"{group}_upper"])
-        shown[title] = pd.Series(map(_with_interval, *columns), dtype=object)
+        shown[title] = signs + pd.Series(map(_with_interval, *columns), dtype=object)
     return pd.DataFrame(shown)
 
 
@@ -159,7 +163,8 @@ def intervals_line(line: str) -> str:
 def groups_line(groups: pd.DataFrame) -> str:
     n = groups.drop_duplicates("group").set_index("group")["n"]
     counts = "; ".join(f"{_TITLES[str(group)].lower()} {count:,}" for group, count in n.items())
-    return f"Cases: {counts}. In brackets: 95 % intervals over users."
+    bounds = " ≥: a lower bound, since imported lists are short." if groups["at_least"].any() else ""
+    return f"Cases: {counts}. In brackets: 95 % intervals over users.{bounds}"
 
 
 def cards_title(count: int) -> str:
@@ -173,10 +178,10 @@ def distribution_title(rare_share: float) -> str:
 def card_badge(card: NotableCase) -> str:
     """Kind of a card's case; a cause only after an ablation."""
     if card.kind == "missed":
-        return "Missed"
+        return f"Not in the top {FOUND_WITHIN}"
     if card.rank_without is not None:
-        return f"Needs {_PARTS[card.kind]}"
-    return {"past_visits": "Found, place known", "two_hop_paths": "Found, place new"}[card.kind]
+        return f"Needs {_PARTS[card.kind]} for the top {FOUND_WITHIN}"
+    return f"In the top {FOUND_WITHIN}, place {'known' if card.kind == 'past_visits' else 'new'}"
 
 
 def card_sentence(card: NotableCase) -> str:

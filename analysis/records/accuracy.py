@@ -70,6 +70,11 @@ def is_known(records: pd.DataFrame, metric: str) -> bool:
     return shortest is None or metric == "mrr" or int(metric.removeprefix("hr").removeprefix("ndcg")) <= shortest
 
 
+def is_lower_bound(records: pd.DataFrame, metric: str) -> bool:
+    """Whether a metric is at least its value: MRR, where an imported list lacks the true place."""
+    return metric == "mrr" and c.IN_LIST in records and not bool(records[c.IN_LIST].all())
+
+
 def is_hit(records: pd.DataFrame, k: int) -> np.ndarray:
     """Whether the target is more likely than not among the first k: where `hit_rate` is above 1/2, which is where the
     mean rank is at most k.

@@ -23,6 +23,7 @@ from recap.errors import CaseError
 from recap.privacy import EXACT_NOTE, Generalisation
 
 SAFE_NOTE: Final = "Safe to share: pseudonyms, no dates, rare places blurred."
+INVENTED_NOTE: Final = "The city and its users are invented; what is masked is shown as for real people."
 MASKED_NOTE: Final = "Pseudonyms, no dates, rare places blurred; somebody who knows the user may still recognise them."
 """Note if fewer than k users match a case."""
 WIDEST: Final = 6
@@ -67,7 +68,8 @@ def share_cases(
     return SharedPage(
         is_exact=exact,
         title=title or cases[0].headline.text,
-        note=_note(estimate, rule),
+        note=_note(estimate, rule, invented=opened.dataset.manifest.synthetic),
+        invented=opened.dataset.manifest.synthetic,
         min_users=None if exact else rule.min_users,
         cell_km=None if masking.rule is None else round(masking.rule.cell_km, 1),
         hours=None if exact else rule.hours,
@@ -88,9 +90,11 @@ def share_cases(
     )
 
 
-def _note(estimate: Reidentification | None, rule: Generalisation) -> str:
+def _note(estimate: Reidentification | None, rule: Generalisation, *, invented: bool) -> str:
     if estimate is None:
         return EXACT_NOTE
+    if invented:
+        return INVENTED_NOTE
     return SAFE_NOTE if estimate.matching_users >= rule.min_users else MASKED_NOTE
 
 

@@ -124,6 +124,7 @@ class SharedPage(Config):
     is_exact: bool
     title: str
     note: str = Field(description="What kind of file this is, in one sentence.")
+    invented: bool = Field(False, description="Whether the users are, so that nobody can be recognised.")
     min_users: int | None = Field(description="k; None where the page is exact.")
     cell_km: float | None
     hours: int | None

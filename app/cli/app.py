@@ -32,6 +32,9 @@ def run_app(
     allow_upload: Annotated[
         bool, Option("--allow-upload", help="Allow uploads even if others can reach the app.")
     ] = False,
+    allow_training: Annotated[
+        bool, Option("--allow-training", help="Let everyone who reaches the app start trainings.")
+    ] = False,
     large_text: Annotated[bool, Option("--large-text", help="Use 24 px text, to present in a room.")] = False,
     read_only: Annotated[bool, Option("--read-only", help="Write nothing to disk, not even caches.")] = False,
     online_map: Annotated[
@@ -47,7 +50,7 @@ def run_app(
     from app.streamlit_options import streamlit_flags
     from app.warming import start_warming
     from recap.baselines import PRETRAINED
-    from recap.errors import CheckpointError, DatasetError
+    from recap.errors import CheckpointError, ConfigError, DatasetError
     from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, recover_folders
     from recap.storage.installed import data_path
 
@@ -63,6 +66,10 @@ def run_app(
     settings = replace(AppSettings.from_environment(), data=data, checkpoint=folder, read_only=read_only)
     settings = replace(settings, address=address, allow_upload=allow_upload, online_map=online_map)
     settings = replace(settings, pretrained=checkpoint == PRETRAINED)
+    if not (settings.is_local or read_only or allow_training):
+        raise ConfigError(
+            f"at {address} everyone who reaches the app could start trainings: add --read-only, or --allow-training"
+        )
     os.environ.update(settings.to_environment())
 
     from streamlit.web import bootstrap

@@ -112,7 +112,7 @@ def _pair(
         "groups": plain_rows(found.rows),
         "bins": plain_rows(found.bins),
         "seeds": None if found.seeds is None else plain_rows(found.seeds),
-        "mrr_is_lower_bound": found.lower_bound,
+        "mrr_is_lower_bound": bool(found.at_least),
     }
     if listed is not None:
         payload["cell"] = {"name": cell, "cases": plain_rows(listed)}

@@ -97,6 +97,7 @@ def test_a_checkpoint_is_offered_for_later_checkins(
     found = find_sources(AppSettings.from_environment())
     own, other = (source for source in found if source.checkpoint_folder is not None)  # not `pretrained`
     assert own.checkpoint_hash == other.checkpoint_hash and own.token != other.token and not own.is_elsewhere
+    assert ", trained on " in other.label and ", trained on " not in own.label
     assert own.dataset_folder == city_folder and other.dataset_folder == later
     app = calm_view("walk", source=other.token)
     assert "1 of 9 users, 1 of 18 places" in texts(app) and not app.warning

@@ -53,7 +53,7 @@ def test_every_view_opens(token: str, view: str) -> None:
     if view == "explain":
         assert app.title[0].value.startswith("Pretrained RECAP ranks")
     if view == "overview":
-        assert app.title[0].value.count("Pretrained RECAP finds") == 1
+        assert app.title[0].value.count("retrained RECAP finds") == 1
 
 
 def test_curves_name_the_cities(token: str) -> None:

@@ -112,8 +112,8 @@ def build(world: Workspace) -> lesson.Lesson:
     return lesson.Lesson(
         OUTLINE,
         intro=(
-            f"{user_name(clock.user)} was last at {names[source]} on {last}. The model reads the time of the next "
-            f"check-in, and nothing else about it: for {when[0]} it puts **{names[int(clock.first_H[0])]}** first."
+            f"{user_name(clock.user)} was last at {names[source]} on {last}; "
+            f"asked about {when[0]}, the model puts **{names[int(clock.first_H[0])]}** first."
         ),
         guess=lesson.choose(
             f"Move the clock to {when[asked]}. Which place is first?",

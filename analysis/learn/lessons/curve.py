@@ -85,7 +85,8 @@ def build(world: Workspace) -> lesson.Lesson:
         scene=lambda at: _scene(curve, shown[at[0] - 1] if at[0] else None),
         idea=(
             "Read a curve like a price list: find the place's value on the axis below, go up to the line, and read the "
-            f"points on the left. Add the points of all curves, and you have the score.{_although(ends)}"
+            f"points on the left. The points of all curves and of the sequence model add up to the "
+            f"score.{_although(ends)}"
         ),
         check=_check(world, curve),
         deeper=lesson.Deeper("explain", "See all curves in Explain", {"half": "The model"}),

@@ -20,7 +20,7 @@ from recap.privacy import Generalisation
 OUTLINE: Final = Outline(
     "privacy",
     "Whose traces these are",
-    "A few points identify a person; k-anonymity removes detail until they do not.",
+    "A few points identify a person, even where each place alone is hidden.",
     5,
     (
         "Who knows four of your points from last week?",
@@ -65,7 +65,8 @@ def build(world: Workspace) -> Lesson:
         scene=lambda at: _scene(world, user, at[0] + 1, KS[at[1]]),
         idea=(
             "Names do not identify a person here; points do. Hiding each place alone is not enough: all of them "
-            "together must match k users. *Places hidden* widens the cells of a shared case until they do."
+            "together must match k users. *Places hidden* widens the cells of a shared case, and says "
+            "where they still do not."
         ),
         check=share_question(
             f"Now places of fewer than {KS[START_K]} users become map cells, and times become weekday and part of the "

@@ -8,16 +8,18 @@ import pandas as pd
 from analysis.formatting import all_or_percent, percent, times
 from analysis.learn import lesson
 from analysis.learn.charts import Bar, Bars, Lines, Series
+from analysis.records.accuracy import is_hit
 from analysis.records.case_groups import popular_bar
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.evaluation.cases import is_known_place
 from recap.graph import TAIL_MAX_COUNT
-from recap.printable import markdown_text, shortened
+from recap.printable import count_of, markdown_text, shortened
 
 OUTLINE: Final = lesson.Outline(
     "rare",
     "Rare transitions",
-    "A popular place is hard to predict when nobody went there from here.",
+    "Where nobody went that way, counting transitions fails; past visits still find the place, unless it is new.",
     15,
     (
         "What else has common parts and rare pairs? Think of words and sentences.",
@@ -73,11 +75,26 @@ def build(world: Workspace) -> lesson.Lesson:
         scene=lambda at: _scene(shares, records, is_popular, at[0]),
         idea=(
             "A place gathers visits from everywhere. A transition starts at one place only, so it can be rare even "
-            "when it leads to a popular place. That is why RECAP reports its accuracy on rare transitions."
+            f"when it leads to a popular place.{_who_finds(world, is_popular)}"
         ),
         check=_check(world, cases),
         deeper=lesson.Deeper("long_tail", "Move the threshold in Long tail", moved=lambda at: {"eta": str(at[0])}),
     )
+
+
+def _who_finds(world: Workspace, is_popular: np.ndarray) -> str:
+    """Which unseen transitions to popular places two counters find; empty without any."""
+    cases = world.cases
+    asked = is_popular & (cases[c.TRANSITION_COUNT] == 0).to_numpy()
+    if not asked.any():
+        return ""
+    transitions, visits = (is_hit(world.with_model(name).records(), _K) for name in ("markov", "visit_count"))
+    new = asked & ~is_known_place(cases)
+    said = (
+        f" Training never saw {count_of(int(asked.sum()), 'next transition')} to popular places. Counting transitions "
+    )
+    said += f"finds {percent(transitions[asked].mean())} of them, counting past visits {percent(visits[asked].mean())}"
+    return f"{said}; of those to places new to the user {percent(visits[new].mean())}." if new.any() else f"{said}."
 
 
 def _sample(world: Workspace, cases: pd.DataFrame) -> Bars:

@@ -22,7 +22,7 @@ from recap.printable import markdown_text
 OUTLINE: Final = lesson.Outline(
     "score",
     "A score is a sum",
-    "Contributions add up, but not all of them are stable.",
+    "Contributions add up; which of them are stable must be checked.",
     5,
     (
         "Which contribution would you show to the user it is about?",
@@ -80,8 +80,8 @@ def build(world: Workspace) -> lesson.Lesson:
         handles=(lesson.Handle("groups", "Groups added up", tuple(map(str, range(len(order) + 1))), 1),),
         scene=lambda at: _scene(flow, order, gaps, at[0]),
         idea=(
-            "The contributions add up to the score, so each can be read alone. But some change when the model is "
-            "trained again, and none says why the user went."
+            "The contributions add up to the score, so each can be read alone. Whether each stays when the model "
+            "is trained again must be checked, and none says why the user went."
         ),
         check=_check(world, edited, order),
         deeper=lesson.Deeper("explain", "Open this case in Explain", {"case": str(case)}),

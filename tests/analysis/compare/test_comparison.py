@@ -18,9 +18,18 @@ from analysis.compare.head_share import reweight
 from analysis.compare.model_table import model_table, write_table
 from analysis.compare.paired import compare_means
 from analysis.compare.side import records_of_ranks
-from analysis.compare.significance import EXACT_USERS, SignFlips
+from analysis.compare.significance import EXACT_USERS, RESAMPLES, SignFlips
 from analysis.compare.with_pretrained import AgainstPretrained, compare_with_pretrained
-from analysis.compare.words import cases_sentence, comparison_headline, finds_sentence, row_cells, seeds_sentence
+from analysis.compare.words import (
+    cases_sentence,
+    comparison_headline,
+    finds_sentence,
+    p_value,
+    row_cells,
+    seeds_sentence,
+)
+from analysis.long_tail.accuracy_tables import accuracy_by_group
+from analysis.long_tail.overview_headlines import models_table
 from analysis.records.accuracy import is_hit, metric_values
 from recap import columns as c
 from recap.checkpoint import Checkpoint
@@ -223,8 +232,27 @@ def test_short_lists_have_no_metric_beyond_them() -> None:
         compare(paired, whole, side("B", short), "hr20")
     with pytest.raises(ConfigError, match="NDCG@20 is not known"):
         compare(paired, whole, side("B", short), "ndcg20")
-    assert compare(paired, whole, side("B", short), "mrr", k=5).lower_bound
-    assert not compare(paired, whole, whole, "mrr").lower_bound
+    assert compare(paired, whole, side("B", short), "mrr", k=5).at_least == ("b",)
+    assert not compare(paired, whole, whole, "mrr").at_least
+
+
+def test_a_lower_bound_is_marked_in_every_table() -> None:
+    """The short list's MRR has its sign in Compare's table, in Overview's and in each form of the paper's."""
+    short, long = short_lists(records([1, 60]), 10, [True, False]), records([1, 2])
+    found = compare(PairedCases(long), side("A", long), side("B", short), "mrr", k=5)
+    cells = row_cells(found.row("all").to_dict(), found)
+    assert cells["b"] == "≥ 50.8" and cells["a"] == "75.0"
+    table = model_table({"A": long, "B": short})
+    assert ["≥" in line for line in write_table(table, "markdown").splitlines()[2:]] == [False, True]
+    assert write_table(table, "latex").count(r"$\geq$ ") == 1 and "mrr_at_least" in write_table(table, "csv")
+    assert "at_least" not in write_table(model_table({"A": long}), "csv")
+    shown = models_table(accuracy_by_group({"A": long, "B": short}, "mrr")).set_index("Model")["All"]
+    assert shown["B"].startswith("≥ 0.508 [") and shown["A"].startswith("0.750 [")
+
+
+def test_the_smallest_p_of_sampled_flips_is_a_bound() -> None:
+    """One in 10,000 is the least that 9,999 flips can give."""
+    assert p_value(1 / (RESAMPLES + 1)) == "≤ .0001" and p_value(0.00016) == ".0002"
 
 
 def enumerated(sums: np.ndarray) -> float:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.learn.live_training import LeftOut, LiveEpoch, toy_config, train_in_town, worth_of_part
+from analysis.learn.live_training import LeftOut, LiveEpoch, Worth, toy_config, train_in_town, worth_of_part
+from analysis.learn.toy_lesson import BY_CHANCE, change_without, verdict
 from analysis.learn.toy_town import MAX_SHARE, TOWN_PLACES, build_toy_town, place_name, square_of, stop_of
 from recap import columns as c
 from recap.evaluation.cases import describe_cases
@@ -106,4 +107,13 @@ def test_worth_is_a_paired_difference() -> None:
     whole, without = (cases.assign(num_better=better, num_tied=1) for better in ([0, 0, 0, 1], [0, 1, 1, 1]))
     worth = worth_of_part(whole, without)
     assert (worth.with_part, worth.without, worth.n, worth.difference) == (0.75, 0.25, 4, 0.5)
-    assert worth.earns and not worth_of_part(whole, whole).earns
+    assert worth.low > 0 == worth_of_part(whole, whole).low
+
+
+@given(st.floats(-1, 1), st.floats(0, 0.3))
+def test_one_rule_for_chance(difference: float, half: float) -> None:
+    """A verdict is clear exactly where the interval that is shown excludes 0."""
+    worth = Worth(difference, 0.0, difference - half, difference + half, 100)
+    low, high = change_without(worth)
+    assert ("no clear" in verdict("graph", worth)) == (low <= 0 <= high)
+    assert high - low == pytest.approx(2 * half + 2 * BY_CHANCE)

@@ -251,6 +251,16 @@ def test_a_sentence_has_one_denominator(n: tuple[int, int, int], found: list[flo
         assert f"New places: {min(n[1], 100) * found[1]:.0f} of {min(n[1], 100)}." in said
 
 
+def test_a_model_after_a_comma_is_in_the_middle_of_its_sentence() -> None:
+    for model, said in (
+        ("RECAP, pretrained", "pretrained RECAP"),
+        ("Nearest", "ranking by distance"),
+        ("RECAP", "RECAP"),
+    ):
+        headline = overview_headline(groups(model, {model: (0.5, 0.2, 0.5)}), "hr1")
+        assert headline.startswith(f"With one guess, {said} finds 50 of 100")
+
+
 def test_what_a_list_means_is_said() -> None:
     """Next to how many places a user knows; a metric without a list has no such words."""
     said = overview_sentence(groups("RECAP", TWO), "hr20", 0.66, 32)
@@ -303,10 +313,10 @@ def test_feature_curves_alone() -> None:
 def test_cards() -> None:
     """ "Needs" only where an ablation was run; what no case shows is said where all were ablated."""
     card = NotableCase("past_visits", 3, 1.0, 2.0, 0, 14)
-    assert card_badge(card) == "Found, place known"
+    assert card_badge(card) == "In the top 20, place known"
     assert card_sentence(card) == "Training never saw this transition; the user had visited the place 14 times."
     ablated = card._replace(ablation="past_visits", rank_without=37.0)
-    assert card_badge(ablated) == "Needs past visits"
+    assert card_badge(ablated) == "Needs past visits for the top 20"
     hops = NotableCase("two_hop_paths", 4, 16.0, 90.0, 0, 0, "two_hop_paths", 24.0)
     assert card_sentence(hops) == "A new place for this user; two-hop paths lead there."
     assert absent_line([ablated], ablated=True) == "No case in the top 20 is lost without two-hop paths."

@@ -146,5 +146,7 @@ def test_a_page_of_a_real_city_shows_its_water_and_leaks_nothing() -> None:
     real = Workspace(replace(opened().dataset, manifest=manifest), opened().graph)
     ground = basemap() | {"attribution": "© Somebody"}
     text = render_html(share_cases([explained(700)], real, basemap=ground))
+    invented = render_html(share_cases([explained(700)], opened()))
+    assert "recognise" in text and "recognise" not in invented and "users are invented" in invented
     assert 'class="fill water"' in text and 'class="line street"' not in text and "Maps: © Somebody." in text
     assert scan(text.encode(), secrets()) == []

@@ -122,6 +122,12 @@ def test_a_port_in_use_is_refused() -> None:
         )
 
 
+def test_an_app_that_others_reach_trains_only_if_asked() -> None:
+    """Before anything is served; read-only or with the option it would start."""
+    refused = recap_here("app", "--address", "0.0.0.0", "--port", 8598)  # noqa: S104
+    assert_refused(refused, "0.0.0.0", "--read-only", "--allow-training")  # noqa: S104
+
+
 def test_a_path_below_the_root_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its pages would stay empty."""
     monkeypatch.setenv("STREAMLIT_SERVER_BASE_URL_PATH", "lab")

@@ -45,7 +45,6 @@ def test_an_excel_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         patched.setattr(frames, "find_spec", lambda name: None)
         with pytest.raises(ConfigError, match=r"writing next\.xlsx needs openpyxl: .* or name a \.csv file"):
             check_suffix(tmp_path / "next.xlsx")
-    pytest.importorskip("openpyxl")
     time = pd.Timestamp("2024-03-01 08:00", tz="UTC")
     table = pd.DataFrame({"user_id": TEXTS, "as_of": time, "score": -1.5})
     assert write_frames([table.head(5), table.tail(6)], tmp_path / "next.xlsx") == len(TEXTS)
