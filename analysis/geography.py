@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recap.geodesy import EARTH_RADIUS_KM
+from recap.arithmetic.geodesy import EARTH_RADIUS_KM
 
 TILE_PX = 512
 MAX_MERCATOR_LATITUDE = 85.0

@@ -21,9 +21,9 @@ from app.settings import AppSettings
 from recap.baselines import PRETRAINED, PRETRAINED_LABEL
 from recap.data.dataset import read_names
 from recap.errors import RecapError
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.machine.printable import one_line
 from recap.presets import checkpoint_label, with_time_given
-from recap.printable import one_line
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.published.configs import RECAP
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS, recover_folders

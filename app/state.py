@@ -14,8 +14,8 @@ from app.library_internals import current_run
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint, what_is_new
 from recap.errors import CaseError, ConfigError
-from recap.moments import Case, Moment, link_number
-from recap.printable import markdown_text
+from recap.history.moments import Case, Moment, link_number
+from recap.machine.printable import markdown_text
 
 _T = TypeVar("_T")
 _WRITTEN = "_written_params"
@@ -388,7 +388,7 @@ def current_moment(opened: Workspace) -> Moment | None:
     elif moment is not None:  # it may be of another dataset
         asked = fields_of(moment)
     if asked is not None:
-        from recap.itinerary import Itinerary  # loads torch
+        from recap.asking.itinerary import Itinerary  # loads torch
 
         try:
             moment = Itinerary.read(asked, opened.dataset, opened.checkins)

@@ -29,8 +29,8 @@ from analysis.explain.robustness import check_rows
 from analysis.explain.what_if import what_if
 from analysis.records.causes import ablations_key, pieces_of
 from analysis.records.table_cache import table_in_pieces
+from recap.asking.predictor import Predictor
 from recap.checkpoint import library_versions
-from recap.predictor import Predictor
 
 
 def main() -> None:

@@ -17,13 +17,13 @@ import pandas as pd
 import torch
 
 from recap import columns as c
+from recap.asking.open_model import open_model
 from recap.data.cleaning import data_preset
 from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_checkins
 from recap.evaluation.ranks import rank_targets
-from recap.history import CaseBatch
-from recap.open_model import open_model
+from recap.history.tensors import CaseBatch
 from recap.presets import train_preset
 from recap.training.run import train
 

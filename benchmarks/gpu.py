@@ -26,15 +26,15 @@ from recap.checkpoint import WEIGHTS, Checkpoint, CheckpointManifest, EpochResul
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
-from recap.data.synthetic.city import build_demo_city
-from recap.device import choose_device
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.scoring import rank_cases
-from recap.history import CaseBatch
+from recap.history.tensors import CaseBatch
+from recap.machine.device import choose_device
 from recap.presets import DEFAULT_PRESET, training_preset
 from recap.published.configs import PUBLISHED
 from recap.storage.tensors import save_tensors
+from recap.synthetic.city import build_demo_city
 from recap.training.loop import TrainingLoop
 from recap.training.run import build_trainer, train
 from recap.training_config import AnyTraining, TrainConfig

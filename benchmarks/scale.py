@@ -35,16 +35,16 @@ import torch
 from pyarrow import csv
 
 from recap import columns as c
+from recap.asking.prediction import choose, predict
+from recap.asking.predictor import CaseRanker
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.scoring import rank_cases
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors
 from recap.model.config import Stage
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
-from recap.prediction import choose, predict
-from recap.predictor import CaseRanker
 from recap.presets import train_preset
 from recap.storage.frames import write_frames
 from recap.training.run import build_trainer
@@ -150,7 +150,7 @@ HISTORY = """\
 import json, resource, sys, time
 from pathlib import Path
 from recap.data.dataset import Dataset
-from recap.history import CheckinTensors
+from recap.history.tensors import CheckinTensors
 def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)
 dataset = Dataset.load(Path(sys.argv[1]))
 before, started, cpu = peak(), time.perf_counter(), time.process_time()

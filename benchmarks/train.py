@@ -23,8 +23,8 @@ from torch import Tensor
 
 from recap.checkpoint import library_versions
 from recap.data.dataset import Dataset
-from recap.device import choose_device
-from recap.history import Histories, RevisitCandidates, find_revisit_candidates
+from recap.history.tensors import Histories, RevisitCandidates, find_revisit_candidates
+from recap.machine.device import choose_device
 from recap.model.config import MAX_CANDIDATES, Stage
 from recap.model.recap import Recap, RevisitParts
 from recap.model.revisit_prior import PriorTerms, revisit_statistics

@@ -14,17 +14,17 @@ import numpy as np
 import pandas as pd
 
 from recap import columns as c
+from recap.asking.open_model import check_name, open_for_prediction, open_model
+from recap.asking.prediction import choose, predict
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.data.intake import prepare_input
 from recap.data.reading import read_understood
 from recap.data.reading_frames import Reading, arguments_for_options, as_file, as_python
-from recap.device import choose_device
 from recap.errors import ConfigError
 from recap.evaluation.evaluate import evaluate
-from recap.moments import parse_next_time, parse_time
-from recap.open_model import check_name, open_for_prediction, open_model
-from recap.prediction import choose, predict
+from recap.history.moments import parse_next_time, parse_time
+from recap.machine.device import choose_device
 from recap.presets import DEFAULT_PRESET, training_preset
 from recap.training import run
 from recap.training.loop import Watcher
@@ -133,7 +133,7 @@ class Model:
             at: ask where at this time: ISO, or a weekday and clock such as ``"mon 18:00"``; None: whenever it comes.
 
         Returns:
-            ``user_id, as_of, rank, poi_id, score, probability`` and others, see `recap.prediction.predict`.
+            ``user_id, as_of, rank, poi_id, score, probability`` and others, see `recap.asking.prediction.predict`.
 
         Raises CaseError: an unknown user, or no check-in by then; DataError: ``checkins`` cannot be read, or are not
         later than the dataset's; VocabularyError: the model does not fit the data.

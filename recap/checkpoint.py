@@ -16,7 +16,8 @@ from recap.config import Config
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, FormatVersionError, MissingTensorError
 from recap.features.catalogue import feature_set
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
+from recap.machine.rendering import render
 from recap.model.config import AnyValue, ModelConfig, Stage
 from recap.model.curves import INTERVALS, KNOTS, STEPS
 from recap.model.recap import Recap
@@ -27,7 +28,6 @@ from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
-from recap.rendering import render
 from recap.scores import TargetTime
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, recover_folders, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Self, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from recap.errors import ConfigError
-from recap.printable import shortened
+from recap.machine.printable import shortened
 
 MOST_PROBLEMS: Final = 5
 LONGEST_VALUE: Final = 200

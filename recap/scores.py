@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 import torch
 from torch import Tensor
 
-from recap.history import Histories
+from recap.history.tensors import Histories
 
 
 @dataclass(frozen=True, eq=False)

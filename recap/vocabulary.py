@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recap import columns as c
+from recap.arithmetic.geodesy import distance_km
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, VocabularyError
-from recap.geodesy import distance_km
 from recap.storage.artifacts import other_dataset_line
 from recap.storage.parquet import read_validated
 

@@ -17,11 +17,11 @@ from analysis.explain.robustness import check_rows
 from analysis.sharing.places import MaskedPlaces
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.counterfactuals import GRAPH_TOKEN
+from recap.asking.counterfactuals import GRAPH_TOKEN
+from recap.asking.predictor import Predictor
 from recap.data.dataset import Dataset
 from recap.evaluation.ranks import rank_of
-from recap.moments import Moment
-from recap.predictor import Predictor
+from recap.history.moments import Moment
 from recap.privacy import Generalisation
 
 QUARTERS = (0.25, 0.5, 0.75)

@@ -11,7 +11,7 @@ from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
 from recap.training import run
 from recap.training.run import train
 from recap.training_config import Curriculum, OptimiserConfig, TrainConfig

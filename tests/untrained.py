@@ -6,7 +6,7 @@ import torch
 
 from recap.checkpoint import WEIGHTS, CheckpointManifest, EpochResult, write_checkpoint
 from recap.data.dataset import Dataset
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
 from recap.model.recap import Recap
 from recap.storage.tensors import save_tensors
 from recap.training_config import TrainConfig

@@ -9,8 +9,8 @@ import torch
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.graph import TransitionGraph
-from recap.history import CaseBatch, CheckinTensors, Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.model.config import ModelConfig
 from recap.model.recap import Recap
 from recap.training.run import train

@@ -9,7 +9,7 @@ import shapely
 from analysis.basemap.document import LAYERS, OPENSTREETMAP, Basemap, Box, compose
 from analysis.basemap.shores import areas, land_in
 from recap.errors import DataError
-from recap.printable import one_line
+from recap.machine.printable import one_line
 
 MAX_POINTS: Final = 250_000
 FINEST_DEG: Final = 0.00003

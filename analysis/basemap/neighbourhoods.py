@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import shapely
 
-from recap.printable import one_line, shortened
+from recap.machine.printable import one_line, shortened
 
 _LONGEST = 40
 

@@ -5,7 +5,7 @@ from typing import Final, Literal, get_args
 
 from analysis.formatting import ordinal, percent, times
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 RecipeName = Literal["wrong", "right", "popular", "past_visits", "two_hop_paths", "flipped", "nothing"]
 RECIPES: Final[tuple[RecipeName, ...]] = get_args(RecipeName)

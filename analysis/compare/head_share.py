@@ -9,7 +9,7 @@ from analysis.records.accuracy import metric_values
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from recap import columns as c
 from recap.errors import ConfigError
-from recap.graph import TAIL_MAX_COUNT
+from recap.history.graph import TAIL_MAX_COUNT
 
 PAPER_HEAD_SHARE: Final = 313 / 958
 """Head cases among the paper's New York cases."""

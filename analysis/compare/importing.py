@@ -19,7 +19,7 @@ from recap.errors import DataError
 from recap.evaluation.metrics import reciprocal_rank
 from recap.evaluation.ranks import mean_rank
 from recap.evaluation.scoring import LIST_LENGTH
-from recap.printable import one_line
+from recap.machine.printable import one_line
 
 _EXAMPLES: Final = 3
 _FAR_MORE: Final = 3

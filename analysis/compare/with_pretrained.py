@@ -13,9 +13,9 @@ from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases, numbered_among
 from recap.evaluation.scoring import rank_cases
 from recap.evaluation.temperature import most_cases
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
-from recap.pretrained import PretrainedCheckpoint
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors
+from recap.pretrained.checkpoint import PretrainedCheckpoint
 
 
 @dataclass(frozen=True)

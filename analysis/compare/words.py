@@ -10,8 +10,8 @@ from analysis.compare.head_share import PAPER_HEAD_SHARE
 from analysis.formatting import MINUS, signed
 from analysis.records.accuracy import METRIC_LABELS, found_of, guesses
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
+from recap.machine.printable import markdown_text
 from recap.presets import with_time_given
-from recap.printable import markdown_text
 
 A_LABEL: Final = "A, the model to compare with"
 B_LABEL: Final = "B, the model in question"

@@ -9,7 +9,7 @@ from analysis.records.imported import SHIPPED_PREDICTIONS, ship_predictions
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.evaluate import evaluate
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
 from recap.presets import training_preset
 from recap.published.config import PublishedConfig
 from recap.published.configs import model_title

@@ -15,7 +15,7 @@ from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.errors import ConfigError
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.storage.atomic import replace_text
 from recap.training.pretraining import pretrain
 

@@ -27,14 +27,14 @@ from recap.data.card import dataset_card
 from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
-from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city
-from recap.dataset_statistics import dataset_statistics
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import write_records
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
+from recap.history.statistics import dataset_statistics
 from recap.presets import train_preset
 from recap.storage.atomic import replace_text
+from recap.synthetic import PINNED_SEED, build_basemap, build_demo_city
 from recap.training.baselines import build_baseline
 from recap.training.run import train
 from recap.training_config import AnyTraining

@@ -16,13 +16,13 @@ from recap import columns as c
 from recap.config import Config
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
-from recap.dataset_statistics import unseen_reach
 from recap.errors import DataError, FormatVersionError
 from recap.evaluation.cases import is_known_place
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import METRICS, SHOWN_METRICS, metrics_by_group, metrics_of
-from recap.graph import TransitionGraph
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.history.graph import TransitionGraph
+from recap.history.statistics import unseen_reach
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.json_text import read_json
 from recap.training_config import AnyTraining, TrainConfig

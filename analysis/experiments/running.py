@@ -34,9 +34,9 @@ from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import read_records, write_records
-from recap.graph import TransitionGraph
-from recap.model.pretrained_curves import PretrainedCurves
-from recap.pretrained import PretrainedCheckpoint
+from recap.history.graph import TransitionGraph
+from recap.pretrained.checkpoint import PretrainedCheckpoint
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_text

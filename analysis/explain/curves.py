@@ -14,18 +14,18 @@ from pydantic import Field
 from analysis.explain.edited_case import EditedCase
 from analysis.records.kept_seeds import replicate_folders, replicates_folder
 from recap import columns as c
+from recap.asking.predictor import Predictor
 from recap.checkpoint import WEIGHTS, Checkpoint
 from recap.config import Config
-from recap.device import one_thread
 from recap.errors import CaseError
 from recap.features.catalogue import PAST, Feature, FeatureSet, Scale, feature_set
 from recap.features.values import FeatureValues
-from recap.history import Histories, RevisitCandidates, find_revisit_candidates
+from recap.history.tensors import Histories, RevisitCandidates, find_revisit_candidates
+from recap.machine.device import one_thread
 from recap.model.curves import KNOTS, STEPS
 from recap.model.recap import PRIOR_TERMS
 from recap.model.revisit_prior import RevisitPrior
-from recap.predictor import Predictor
-from recap.pretrained import PretrainedCheckpoint
+from recap.pretrained.checkpoint import PretrainedCheckpoint
 from recap.storage.tensors import load_tensors, save_tensors
 
 DENSITY_CASES: Final = 256

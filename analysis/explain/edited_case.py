@@ -31,14 +31,14 @@ from analysis.explain.edits import (
 from analysis.explain.types import NOT_KNOWN_YET, PastVisits, Visit
 from analysis.records.ablations import slug
 from recap import columns as c
-from recap.counterfactuals import GRAPH_TOKEN, Counterfactual, History, TimedHistory
+from recap.asking.counterfactuals import GRAPH_TOKEN, Counterfactual, History, TimedHistory
+from recap.asking.predictor import CaseRanker, Predictor
 from recap.errors import CaseError
 from recap.features.catalogue import GROUPS
-from recap.history import SECONDS_PER_DAY, Histories, local_weekday
+from recap.history.moments import Moment
+from recap.history.tensors import SECONDS_PER_DAY, Histories, local_weekday
 from recap.model.interventions import Interventions
 from recap.model.recap import CLIP, CORRECTION
-from recap.moments import Moment
-from recap.predictor import CaseRanker, Predictor
 from recap.scores import Explainable
 
 _NEAR_SECONDS: Final = 3600

@@ -14,13 +14,13 @@ from analysis.explain.sentences import headline, render_sentences
 from analysis.explain.types import ExplainedPlace, PastVisits, PathTerms, Visit, Without
 from analysis.explain.what_if import smallest_flip, what_if
 from recap import columns as c
-from recap.counterfactuals import Counterfactual
-from recap.device import one_thread
+from recap.asking.counterfactuals import Counterfactual
+from recap.asking.predictor import CaseRanker
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
-from recap.history import SECONDS_PER_DAY
-from recap.moments import Case, Moment
-from recap.predictor import CaseRanker
+from recap.history.moments import Case, Moment
+from recap.history.tensors import SECONDS_PER_DAY
+from recap.machine.device import one_thread
 from recap.probabilities import log_probabilities
 
 _VISITS_REMOVED: Final = 12
@@ -42,7 +42,7 @@ def explain_case(
     """Explain one case, or a user's moment.
 
     Args:
-        case: its number in the split, or a moment, see `recap.moments.find_moment`.
+        case: its number in the split, or a moment, see `recap.history.moments.find_moment`.
         about: the place to explain; by default the true next place, or the best one if that is not known yet.
         hide_truth: nothing depends on the true place; explain the best place by default.
         options: of `explain_edited_case`.

@@ -18,9 +18,9 @@ from analysis.explain.types import (
 )
 from analysis.explain.what_if import Flip, WhatIf
 from recap import columns as c
+from recap.asking.itinerary import Itinerary
 from recap.config import Config
-from recap.itinerary import Itinerary
-from recap.moments import Case, Moment, link_time
+from recap.history.moments import Case, Moment, link_time
 
 
 class CaseExplanation(Config):
@@ -34,7 +34,7 @@ class CaseExplanation(Config):
     case: int | None
     user: int
     row: int = Field(description="Of the current check-in.")
-    stops: str = Field("", description="Changed stops, see `recap.itinerary`; then user and row may be -1.")
+    stops: str = Field("", description="Changed stops, see `recap.asking.itinerary`; then user and row may be -1.")
     local_time: str = Field(description="Of the current check-in, ISO 8601 without offset.")
     source: int
     source_name: str

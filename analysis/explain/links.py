@@ -7,11 +7,11 @@ from pydantic import Field
 from analysis.explain.edits import parse_edits, write_edits
 from analysis.link_hashes import compare_hashes, link_hashes
 from recap import columns as c
+from recap.asking.itinerary import Itinerary
+from recap.asking.predictor import CaseRanker, Predictor
 from recap.config import Config
 from recap.errors import CaseError
-from recap.itinerary import Itinerary
-from recap.moments import Moment, link_time
-from recap.predictor import CaseRanker, Predictor
+from recap.history.moments import Moment, link_time
 
 VIEW_FIELDS = frozenset({"register", "truth"})
 """Fields of a link that only affect how the view looks."""
@@ -23,7 +23,7 @@ class CaseLink(Config):
     case: int = 0
     user: int | None = Field(None, description="Its number: the user at the moment of `row` instead of a case.")
     row: int | None = Field(None, description="Of the user's last known check-in.")
-    stops: str = Field("", description="Changed stops, see `recap.itinerary`; without a user, a new user's.")
+    stops: str = Field("", description="Changed stops, see `recap.asking.itinerary`; without a user, a new user's.")
     at: str = Field("", description="Local time asked for, of a model that reads it.")
     split: int = c.TEST
     about: int | None = Field(None, description="The place explained; None for the true next place.")

@@ -12,11 +12,11 @@ from analysis.explain.explain_case import choose_runner_up, decompose_scores
 from analysis.explain.paths import paths_between, transitions_from
 from analysis.explain.types import ExplainedPlace, Role, roles_of
 from recap import columns as c
+from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.config import Config
-from recap.counterfactuals import GRAPH_TOKEN
-from recap.device import one_thread
 from recap.evaluation.ranks import rank_of
 from recap.features.catalogue import FEATURES, PAST, PATHS, PLACES, TIME, TRANSITIONS
+from recap.machine.device import one_thread
 from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS
 
 _NAMED_CHECKINS: Final = 3

@@ -10,10 +10,10 @@ import pandas as pd
 from analysis.explain.types import Role
 from analysis.formatting import capitalised, days, number_word, ordinal, percent, points, signed, signed_points
 from analysis.records.ablations import HISTORY, TWO_HOPS, slug
-from recap.counterfactuals import GRAPH_TOKEN
+from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import LATELY, PAST, PATHS, PLACES, TIME, TRANSITIONS
+from recap.machine.printable import shortened
 from recap.model.recap import CLIP, CORE, CORRECTION, NEW_PLACES
-from recap.printable import shortened
 
 SCORE_PART: Final = "score"
 WORTH_TAB: Final = "What each part is worth"

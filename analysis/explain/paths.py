@@ -14,10 +14,10 @@ import numpy as np
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.types import PathTerms
 from recap import columns as c
-from recap.counterfactuals import Counterfactual
+from recap.asking.counterfactuals import Counterfactual
+from recap.asking.predictor import CaseRanker
 from recap.features.catalogue import PATHS
 from recap.model.edited_graph import counts_row
-from recap.predictor import CaseRanker
 
 _CUT_SCORES: Final = 1 << 25
 """Largest number of cuts × places scored for one explanation."""

@@ -8,10 +8,10 @@ from analysis.explain.edited_case import EditedCase, build_edited_case, local_is
 from analysis.explain.edits import Edit
 from analysis.explain.what_if import WhatIf, what_if
 from recap import columns as c
+from recap.asking.predictor import CaseRanker
 from recap.config import Config
 from recap.evaluation.ranks import rank_of
-from recap.moments import Case, Moment
-from recap.predictor import CaseRanker
+from recap.history.moments import Case, Moment
 
 REMOVED: Final = 30
 """Latest visits that are removed, one at a time."""

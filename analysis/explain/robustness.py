@@ -18,11 +18,11 @@ from analysis.explain.paths import paths_between, training_rows
 from analysis.formatting import ordinal, signed_points
 from analysis.records.ablations import part_label, slug
 from recap import columns as c
+from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.config import Config
-from recap.counterfactuals import GRAPH_TOKEN
-from recap.device import one_thread
 from recap.features.catalogue import PATHS, TRANSITIONS
-from recap.moments import Case
+from recap.history.moments import Case
+from recap.machine.device import one_thread
 
 NUM_DRAWN: Final = 200
 """Other test cases of the permutation test."""

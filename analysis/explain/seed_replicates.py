@@ -14,11 +14,11 @@ from analysis.records.causes import pieces_of
 from analysis.records.kept_seeds import replicate_folders, replicates_folder, seed_key, seed_tables
 from analysis.records.table_cache import table_in_pieces
 from recap import columns as c
+from recap.asking.predictor import Predictor
 from recap.checkpoint import Checkpoint, features_read
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
-from recap.model.pretrained_curves import PretrainedCurves
-from recap.predictor import Predictor
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.storage.artifacts import SUMS
 from recap.training.run import train
 

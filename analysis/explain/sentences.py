@@ -14,9 +14,9 @@ from analysis.explain.types import NOT_KNOWN_YET, About, Piece, PieceKind, Sente
 from analysis.formatting import days, number_word, ordinal, points, times
 from analysis.records.ablations import HOPS_ABLATIONS, part_label, part_words, slug
 from analysis.records.evaluation_records import is_time_given, label_as_subject, label_in_sentence
-from recap.counterfactuals import GRAPH_TOKEN
+from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 _SMALL: Final = 0.005
 NEAR_HOURS: Final = 1

@@ -13,7 +13,7 @@ from analysis.explain.edits import CutPath, Edit, EditError, RemoveVisit, SetEdg
 from analysis.explain.paths import most_cuts, paths_between
 from recap.config import Config
 from recap.evaluation.ranks import rank_of
-from recap.history import SECONDS_PER_DAY, local_weekday
+from recap.history.tensors import SECONDS_PER_DAY, local_weekday
 
 _MOST_TRIED: Final = 512
 _RECENT: Final = 10

@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.figures.palette import Palette, Theme, mix
 from analysis.geography import aggregate_points
-from recap.geodesy import distance_km
+from recap.arithmetic.geodesy import distance_km
 
 if TYPE_CHECKING:
     from scipy import sparse

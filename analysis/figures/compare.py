@@ -16,7 +16,7 @@ from analysis.figures.elements import Element, element, share
 from analysis.figures.palette import Palette
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
-from recap.graph import TAIL_MAX_COUNT
+from recap.history.graph import TAIL_MAX_COUNT
 
 _HEIGHT: Final = 280
 _ROWS: Final = (("tail", "Rare"), ("head", "Frequent"), ("all", "All cases"))

@@ -11,8 +11,8 @@ from analysis.figures.palette import Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
 from analysis.records.ablations import part_label
 from recap.features.catalogue import PAST, PATHS, TIME, TRANSITIONS
+from recap.machine.printable import shortened
 from recap.model.recap import CORRECTION
-from recap.printable import shortened
 
 _ROW_PX: Final = 46
 _TERM_ROW: Final = 0.7

@@ -8,7 +8,7 @@ from analysis.explain.types import PathTerms
 from analysis.figures.elements import Element, element, share
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import days
-from recap.printable import shortened
+from recap.machine.printable import shortened
 
 _LONGEST_NAME: Final = 24
 _MOST_PATHS: Final = 5

@@ -13,7 +13,7 @@ from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import Camera, screen_offsets
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.printable import one_line
+from recap.machine.printable import one_line
 
 LANDMARK_USERS: Final = 5
 _MOST: Final = 9

@@ -8,7 +8,7 @@ from typing import Final
 
 from PIL import ImageFont
 
-from recap.printable import one_line
+from recap.machine.printable import one_line
 
 _PLAIN: Final = {"−": "-", "→": "->", "×": "x", "–": "-", "·": "-", "≥": ">=", "…": "..."}
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont

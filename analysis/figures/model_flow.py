@@ -14,10 +14,10 @@ from analysis.figures.charts import assembled, escape_tags, note
 from analysis.figures.contributions import group_colour
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import MINUS, ordinal, points, signed_points
-from recap.counterfactuals import GRAPH_TOKEN
+from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST
+from recap.machine.printable import shortened
 from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS
-from recap.printable import shortened
 
 _TOP: Final = 30
 _PITCH: Final = 64

@@ -12,8 +12,8 @@ from analysis.figures.palette import Palette
 from analysis.formatting import percent, share
 from analysis.long_tail.overview_headlines import PANEL_TITLES
 from recap import columns as c
-from recap.graph import TAIL_MAX_COUNT
-from recap.printable import shortened
+from recap.history.graph import TAIL_MAX_COUNT
+from recap.machine.printable import shortened
 
 _ROW_PX: Final = 36
 _NAMES: Final = 0.22

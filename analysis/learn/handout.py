@@ -17,7 +17,7 @@ from analysis.learn.charts import Bars, Chart, PlaceMap
 from analysis.learn.course import COURSE, MINUTES, ROUTE
 from analysis.learn.drawing import fill_of
 from analysis.learn.lesson import Lesson
-from recap.printable import shortened
+from recap.machine.printable import shortened
 
 _WIDTH, _NAMES, _TEXTS, _ROW = 820, 270, 270, 22
 _HEIGHT, _MARGIN = 330, 30

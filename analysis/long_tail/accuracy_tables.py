@@ -17,7 +17,7 @@ from analysis.records.evaluation_records import MODEL_LABELS
 from recap import columns as c
 from recap.baselines import AT_TIME
 from recap.errors import ConfigError
-from recap.graph import TAIL_MAX_COUNT
+from recap.history.graph import TAIL_MAX_COUNT
 
 USER_METRICS: Final = ("hr1", "hr20", "mrr")
 ENOUGH_CASES: Final = 20

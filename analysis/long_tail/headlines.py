@@ -12,7 +12,7 @@ from analysis.records.ablations import part_label
 from analysis.records.accuracy import METRIC_LABELS, finds_and, guesses
 from analysis.records.causes import LostHits
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 _FLAT: Final = 0.1
 """An interval entirely below this counts as no difference."""

@@ -27,9 +27,9 @@ import pandas as pd
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.dataset_statistics import hop_statistics
+from recap.arithmetic.geodesy import EARTH_RADIUS_KM, distance_km, unit_vectors
 from recap.evaluation.cases import is_known_place
-from recap.geodesy import EARTH_RADIUS_KM, distance_km, unit_vectors
+from recap.history.statistics import hop_statistics
 
 CONTROLS: Final = ("uniform", "own_visits", "unvisited")
 MAX_HOPS: Final = 5

@@ -18,9 +18,9 @@ from analysis.glossary import TERMS
 from analysis.records.accuracy import is_hit
 from analysis.records.causes import obstacles_of
 from recap import columns as c
+from recap.arithmetic.geodesy import distance_km
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import is_known_place
-from recap.geodesy import distance_km
 
 Miss = Literal[
     "outvoted_by_core",

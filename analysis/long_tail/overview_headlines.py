@@ -16,7 +16,7 @@ from analysis.records.evaluation_records import MODEL_LABELS, label_as_subject, 
 from recap import columns as c
 from recap.baselines import AT_TIME
 from recap.features.catalogue import LONG_GAP_HOURS
-from recap.printable import count_of
+from recap.machine.printable import count_of
 
 CURVES_LEAD: Final = 0.002
 """Lead in MRR from which the feature curves alone are said to rank better."""

@@ -19,8 +19,8 @@ from recap.features.catalogue import GROUPS
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from recap.asking.predictor import Predictor
     from recap.model.scorer import RecapScorer
-    from recap.predictor import Predictor
     from recap.scores import Explainable, Histories, Scorer
 
 _CASES_PER_BATCH: Final = 128
@@ -122,7 +122,7 @@ def describe_ablations(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFr
         ``without_<ablation>`` and ``kind_without_<ablation>`` (these ranks) and ``contribution_<group>``, which sum to
         the truth's score. NaN if the model has no such part.
     """
-    from recap.device import one_thread
+    from recap.machine.device import one_thread
 
     starts = range(0, len(cases), _CASES_PER_BATCH)
     with one_thread():

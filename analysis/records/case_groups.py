@@ -8,7 +8,7 @@ import pandas as pd
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.evaluation.cases import is_known_place
-from recap.graph import TAIL_MAX_COUNT
+from recap.history.graph import TAIL_MAX_COUNT
 
 PANELS: Final = ("tail_known", "tail_new", "head")
 """Rare transitions to places the user knows, rare ones to new places, and frequent ones: no case is in two of them."""

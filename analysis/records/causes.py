@@ -18,7 +18,7 @@ from recap import columns as c
 from recap.errors import ConfigError
 
 if TYPE_CHECKING:
-    from recap.predictor import Predictor
+    from recap.asking.predictor import Predictor
 
 KIND: Final = "ablations"
 Among = Literal["all", "known", "new"]

@@ -16,7 +16,7 @@ from recap.baselines import (
     PRETRAINED_SUBJECT,
 )
 from recap.data.cases import Protocol
-from recap.printable import one_line
+from recap.machine.printable import one_line
 from recap.published.config import TIME_GIVEN
 
 _SPLIT: Final = "test"

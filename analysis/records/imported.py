@@ -17,8 +17,8 @@ from recap import columns as c
 from recap.baselines import BASELINES, PRETRAINED
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.records import read_records, write_records
+from recap.machine.printable import one_line
 from recap.presets import with_time_given
-from recap.printable import one_line
 from recap.storage.cache_keys import given_time_key
 from recap.storage.installed import bundles_folder
 from recap.storage.user_folder import user_subfolder

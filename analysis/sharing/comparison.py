@@ -7,7 +7,7 @@ from analysis.compare.comparison import GROUP_LABELS, Comparison
 from analysis.figures.palette import DARK, LIGHT
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.sharing.page import template
-from recap.graph import TAIL_MAX_COUNT
+from recap.history.graph import TAIL_MAX_COUNT
 
 _LEFT, _WIDTH, _MIDDLE, _HALF = 60, 690, 105, 90
 """Pixels of the figure: left edge, width, height of no difference, and half its height."""

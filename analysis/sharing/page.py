@@ -21,7 +21,7 @@ from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.share import projection_of
 from analysis.sharing.shared_case import SharedCase, SharedPage, SharedPlace
 from analysis.sharing.svg_map import SvgMap, ground_paths, svg_map
-from recap.rendering import finalize
+from recap.machine.rendering import finalize
 from recap.storage.atomic import write_text
 
 _MOST_PATHS: Final = 8

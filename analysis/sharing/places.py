@@ -16,7 +16,7 @@ from analysis.sharing.traces import Traces, traces_of
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.printable import one_line
+from recap.machine.printable import one_line
 from recap.privacy import Generalisation, users_per_group
 
 _NOWHERE: Final = "a place"

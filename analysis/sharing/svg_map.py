@@ -9,7 +9,7 @@ from analysis.figures.labels import place_labels
 from analysis.sharing.case_map import CaseMap
 from analysis.sharing.ground import Frame, Ground, MapPoint
 from recap.config import Config
-from recap.printable import shortened
+from recap.machine.printable import shortened
 
 WIDTH_PX: Final = 760.0
 """Marks and letters have the size they have on a picture so wide."""

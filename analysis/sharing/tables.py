@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.sharing.places import MaskedPlaces, masked_places
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.printable import one_line
+from recap.machine.printable import one_line
 from recap.privacy import Generalisation
 from recap.storage.frames import mark_formulas
 

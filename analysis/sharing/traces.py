@@ -11,7 +11,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.privacy import users_per_group
 
-_DAY: Final = 86_400  # seconds; importing it from `recap.history` would load torch
+_DAY: Final = 86_400  # seconds; importing it from `recap.history.tensors` would load torch
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from analysis.formatting import day
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.moments import Case, Moment
+from recap.history.moments import Case, Moment
 
 
 def case_name(opened: Workspace, number: int) -> str:

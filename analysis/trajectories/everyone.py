@@ -1,4 +1,4 @@
-"""Where all users go next, with `recap.prediction`: one row per user, and expected next visits of each place."""
+"""Where all users go next, with `recap.asking.prediction`: one row per user, and expected next visits of each place."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from torch import Tensor
 
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.asking.prediction import SEEN_DAYS, Chosen, choose, expected_visits, passes, predict
+from recap.asking.predictor import CaseRanker
 from recap.evaluation.ranks import top_pois
-from recap.moments import NextTime
-from recap.prediction import SEEN_DAYS, Chosen, choose, expected_visits, passes, predict
-from recap.predictor import CaseRanker
+from recap.history.moments import NextTime
 from recap.privacy import Generalisation
 from recap.scores import Scores
 

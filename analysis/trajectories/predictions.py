@@ -14,10 +14,10 @@ from analysis.records.ablations import HOPS_ABLATIONS, contributions_by_group, f
 from analysis.trajectories.two_hop import two_hops_read
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.arithmetic.geodesy import distance_km
 from recap.evaluation.ranks import rank_targets, top_pois
-from recap.geodesy import distance_km
-from recap.history import Histories
-from recap.moments import Moment
+from recap.history.moments import Moment
+from recap.history.tensors import Histories
 from recap.probabilities import log_probabilities
 from recap.scores import Explainable, Scorer, Scores
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.itinerary import Itinerary
-from recap.moments import Case, Moment, find_moment
+from recap.asking.itinerary import Itinerary
+from recap.history.moments import Case, Moment, find_moment
 
 SHOWN_STOPS: Final = 4
 """Recorded stops of Next, the latest of the last trajectory."""

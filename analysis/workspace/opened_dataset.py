@@ -17,14 +17,14 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import CaseError
 from recap.evaluation.cases import describe_cases
-from recap.graph import TransitionGraph
-from recap.moments import Case, Moment, named_case
-from recap.printable import one_line, shortened
-from recap.visits import Visits
+from recap.history.graph import TransitionGraph
+from recap.history.moments import Case, Moment, named_case
+from recap.history.visits import Visits
+from recap.machine.printable import one_line, shortened
 
 if TYPE_CHECKING:
     from recap.features.others import OtherUsers
-    from recap.history import CheckinTensors
+    from recap.history.tensors import CheckinTensors
 
 _Part = TypeVar("_Part")
 _LONGEST_ID: Final = 24
@@ -74,7 +74,7 @@ class OpenedDataset:
 
     @property
     def checkins(self) -> "CheckinTensors":
-        from recap.history import CheckinTensors
+        from recap.history.tensors import CheckinTensors
 
         return self.without_model._once("checkins", lambda: CheckinTensors.from_dataset(self.dataset))
 

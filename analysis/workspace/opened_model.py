@@ -15,16 +15,16 @@ from analysis.records.imported import ImportedPredictions
 from analysis.workspace.opened_dataset import OpenedDataset
 from recap.baselines import PRETRAINED
 from recap.errors import CheckpointError, ConfigError
-from recap.model.pretrained_curves import PretrainedCurves
 from recap.presets import checkpoint_label, with_time_given
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.published.configs import RECAP
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS
 from recap.storage.cache_keys import given_time_key
 from recap.storage.json_text import read_json
 
 if TYPE_CHECKING:
+    from recap.asking.predictor import CaseRanker, Predictor
     from recap.checkpoint import Checkpoint
-    from recap.predictor import CaseRanker, Predictor
     from recap.scores import Scorer
     from recap.vocabulary import Match
 
@@ -110,7 +110,7 @@ class OpenedModel(OpenedDataset):
         return self._verified
 
     def _pretrained(self) -> "Checkpoint":
-        from recap.pretrained import PretrainedCheckpoint
+        from recap.pretrained.checkpoint import PretrainedCheckpoint
 
         found = PretrainedCheckpoint.of(self.dataset, keep=self.keep)
         return found.given_time if self.given_time else found
@@ -148,7 +148,7 @@ class OpenedModel(OpenedDataset):
     @property
     def any_ranker(self) -> "CaseRanker":
         """The model for single cases, also a baseline; raises ConfigError for imports and without a model."""
-        from recap.predictor import open_ranker
+        from recap.asking.predictor import open_ranker
 
         own = {"graph": self.graph, "checkins": self.checkins, "cases": self.cases, "scorer": self.scorer}
         checkpoint = self.checkpoint
@@ -164,7 +164,7 @@ class OpenedModel(OpenedDataset):
     @property
     def predictor(self) -> "Predictor":
         """The ranker of RECAP, whose scores are sums of contributions; raises CheckpointError for another model."""
-        from recap.predictor import Predictor
+        from recap.asking.predictor import Predictor
 
         self.ranker.checkpoint.recap_training  # noqa: B018 # refuses a published model in its own words
         assert isinstance(self.ranker, Predictor)

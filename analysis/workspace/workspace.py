@@ -20,7 +20,7 @@ from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.evaluation.cases import describe_cases
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
 
 ReportProgress = Callable[[int, int], None]
 """Called with (cases done, cases in all) while something is made."""

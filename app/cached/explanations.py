@@ -26,10 +26,10 @@ from app.cached.workspace import BY_DATASET, BY_MODEL, kept_causes, open_workspa
 from app.sources import Source
 from app.threads import TURNS
 from recap import columns as c
+from recap.asking.predictor import CaseRanker, Predictor
 from recap.baselines import visit_counter
 from recap.evaluation.scoring import rank_cases
-from recap.moments import Case, Moment
-from recap.predictor import CaseRanker, Predictor
+from recap.history.moments import Case, Moment
 
 
 @st.cache_resource(max_entries=12, show_spinner="Opening the model", hash_funcs=BY_MODEL)

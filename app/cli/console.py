@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from typer import Option
 
-from recap.printable import escape_json, visible
+from recap.machine.printable import escape_json, visible
 from recap.storage.json_text import finite_json
 
 if TYPE_CHECKING:

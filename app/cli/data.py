@@ -40,7 +40,7 @@ def prepare(
     from recap.data.intake import prepare_input
     from recap.data.parsing.read_report import REASONS
     from recap.data.understanding import option_text
-    from recap.memory import trim_heap
+    from recap.machine.memory import trim_heap
 
     started = time.perf_counter()
     replaced = recorded_hash(out)
@@ -66,8 +66,8 @@ def prepare(
         )
 
     # Only now, because it imports scipy, which the refusals above should not wait for.
-    from recap.dataset_statistics import tail_shares
-    from recap.graph import TransitionGraph
+    from recap.history.graph import TransitionGraph
+    from recap.history.statistics import tail_shares
 
     report = dataset.manifest.report
     summary: dict[str, Any] = {
@@ -149,7 +149,7 @@ def inspect(
 def stats(data: DatasetArgument) -> Iterator[Any]:
     """Describe a dataset: rare transitions, the split, and what each further hop reaches."""
     from recap.data.dataset import Dataset
-    from recap.dataset_statistics import dataset_statistics
+    from recap.history.statistics import dataset_statistics
 
     with progress_console.status("Following transitions"):
         statistics = dataset_statistics(Dataset.load(data))

@@ -47,14 +47,14 @@ def evaluate(
     device: DeviceOption = "auto",
 ) -> Iterator[Any]:
     """Rank the cases of a split and print metrics by group."""
+    from recap.asking.open_model import open_model
     from recap.data.dataset import Dataset
-    from recap.device import choose_device
     from recap.errors import ConfigError
     from recap.evaluation.evaluate import evaluate as run_evaluation
     from recap.evaluation.records import records_file, records_metadata, write_records
-    from recap.graph import TransitionGraph
-    from recap.open_model import open_model
-    from recap.pretrained import PretrainedCheckpoint
+    from recap.history.graph import TransitionGraph
+    from recap.machine.device import choose_device
+    from recap.pretrained.checkpoint import PretrainedCheckpoint
 
     if (checkpoint is None) == (baseline is None):
         raise ConfigError("give a model or --baseline, not both")

@@ -44,9 +44,9 @@ def run(
     from analysis.experiments.spec import check_spec, load_spec
     from app.cli.train import stop_on_signals
     from recap.data.dataset import Dataset
-    from recap.device import choose_device
     from recap.errors import ConfigError
-    from recap.model.pretrained_curves import PretrainedCurves
+    from recap.machine.device import choose_device
+    from recap.pretrained.curves_file import PretrainedCurves
 
     if name == PRETRAINED:
         _pretrain(data, out)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from analysis.explain.explanation import CaseExplanation
     from analysis.explain.ranks_only import RanksOnly
     from analysis.workspace import Workspace
-    from recap.moments import Moment
-    from recap.predictor import Predictor
+    from recap.asking.predictor import Predictor
+    from recap.history.moments import Moment
 
 _MOST_ROWS = 10
 
@@ -67,8 +67,8 @@ def explain(
     from analysis.explain.links import CaseLink
     from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
-    from recap.moments import find_moment, parse_next_time, parse_time
-    from recap.prediction import next_local_seconds
+    from recap.asking.prediction import next_local_seconds
+    from recap.history.moments import find_moment, parse_next_time, parse_time
     from recap.probabilities import NOT_FITTED
 
     if user is not None and case is not None:
@@ -141,7 +141,7 @@ def _plain(cases: "Sequence[CaseExplanation | RanksOnly]") -> Any:
 def _title(opened: "Workspace", case: "int | Moment", user: str | None) -> str:
     """``Case 5``, or ``User w0041, from the last check-in``, by the id that was asked for."""
     from analysis.trajectories.case_names import moment_words
-    from recap.moments import Moment
+    from recap.history.moments import Moment
 
     if isinstance(case, Moment):
         return f"{user_name(case.user) if user is None else f'User {user}'}, {moment_words(opened.dataset, case)}"
@@ -178,7 +178,7 @@ def _print_ranks(case: "RanksOnly", name: str) -> None:
 def _train_seeds(predictor: "Predictor", seeds: int) -> None:
     """Train the missing seeds and keep the tables of the checks."""
     from analysis.explain.seed_replicates import measure_replicates, train_replicates
-    from recap.device import choose_device
+    from recap.machine.device import choose_device
 
     train_replicates(predictor.checkpoint, predictor.dataset, seeds, choose_device("auto"), progress_console.print)
     with steps_progress("Ranking with other seeds") as report:

@@ -14,7 +14,7 @@ from recap.data.inspection import Inspection, preview_rows
 from recap.data.parsing.read_report import HARMLESS
 from recap.data.reading import NAMED
 from recap.data.understanding import Understanding, option_text
-from recap.printable import shortened
+from recap.machine.printable import shortened
 
 _NEEDED = ("user", "poi", "time", "lat", "lon")
 _HEADINGS = {c.USER_ID: "user", c.POI_ID: "place", c.TZ_OFFSET_MINUTES: "offset", c.TIME: "time (UTC)"}

@@ -21,7 +21,7 @@ from app.cli.predict import predict
 from app.cli.runs import runs
 from app.cli.train import train
 from recap.errors import RecapError
-from recap.printable import one_line, shortened
+from recap.machine.printable import one_line, shortened
 
 app = typer.Typer(name="recap", pretty_exceptions_enable=False, add_completion=False)
 LONGEST_LINE: Final = 1500

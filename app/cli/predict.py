@@ -13,7 +13,7 @@ from app.cli.console import JsonFlag, console, print_json, progress_console, ric
 from app.cli.frames import frame_table
 from app.cli.options import DataOption, ModelArgument, takes
 from app.cli.reading import ReadingOptions, SkipOption, read_options
-from recap.printable import count_of
+from recap.machine.printable import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -89,11 +89,11 @@ def predict(
     if checkins is None and (reading.source_format != "auto" or options != ReadOptions()):
         raise ConfigError("options that say how a file is read need --checkins FILE")
 
+    from recap.asking.open_model import open_for_prediction
+    from recap.asking.prediction import SEEN_DAYS, choose, expected_visits, is_counted
+    from recap.asking.prediction import predict as run
     from recap.data.reading import read_understood
-    from recap.moments import parse_next_time, parse_time
-    from recap.open_model import open_for_prediction
-    from recap.prediction import SEEN_DAYS, choose, expected_visits, is_counted
-    from recap.prediction import predict as run
+    from recap.history.moments import parse_next_time, parse_time
 
     moment, next_time = parse_time(as_of), parse_next_time(at)
     with progress_console.status("Opening the model"):
@@ -161,7 +161,7 @@ def _parse_shard(text: str | None) -> slice:
 def _in_words(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Contributions under the names that Explain gives their groups."""
     from analysis.records.ablations import part_label
-    from recap.prediction import CONTRIBUTION
+    from recap.asking.prediction import CONTRIBUTION
 
     names = [str(name) for name in frame.columns]
     groups = {n: part_label(n.removeprefix(CONTRIBUTION)) for n in names if n.startswith(CONTRIBUTION)}

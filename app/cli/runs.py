@@ -20,7 +20,7 @@ from app.cli.console import (
 )
 from app.cli.options import DatasetArgument, DeviceOption, EpochsOption, answers
 from recap.errors import ConfigError, RecapError
-from recap.printable import visible
+from recap.machine.printable import visible
 
 if TYPE_CHECKING:
     from recap.runs.store.run_store import RunStore

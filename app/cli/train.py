@@ -40,9 +40,9 @@ def train(
     from analysis.compare.with_pretrained import compare_with_pretrained
     from recap.baselines import PRETRAINED
     from recap.data.dataset import Dataset
-    from recap.device import choose_device
     from recap.evaluation.metrics import SHOWN_METRICS
-    from recap.graph import TransitionGraph
+    from recap.history.graph import TransitionGraph
+    from recap.machine.device import choose_device
     from recap.presets import DEFAULT_PRESET, training_preset
     from recap.training import run
 

@@ -7,7 +7,7 @@ import streamlit as st
 from app.components import words
 from app.components.text import quiet
 from app.sources import Source
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 if TYPE_CHECKING:
     from recap.checkpoint import Checkpoint

@@ -11,7 +11,7 @@ from app.components import words
 from app.components.chart_table import chart_table
 from recap import columns as c
 from recap.errors import RecapError
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 PARAM = "cases"
 _KEPT = "selected_cases"

@@ -20,7 +20,7 @@ from app.components.case_selection import selection_chip
 from app.components.text import act_button, pick, quiet
 from recap import columns as c
 from recap.errors import RecapError
-from recap.printable import markdown_text, visible
+from recap.machine.printable import markdown_text, visible
 
 _PARAM: Final = "filter"
 """The link's parameter."""

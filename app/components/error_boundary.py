@@ -7,7 +7,7 @@ from typing import ParamSpec
 import streamlit as st
 
 from recap.errors import RecapError
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 P = ParamSpec("P")
 

@@ -15,7 +15,7 @@ from app.components import words
 from app.components.text import choose_one, quiet
 from app.components.toolbar import file_words, save_button
 from app.sources import Source
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 _MANNERS: Final = {"masked": "Masked", "hidden": "Places hidden", "exact": "As recorded"}
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import streamlit as st
 
 from app import state
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 if TYPE_CHECKING:
     from analysis.explain.types import Sentence
@@ -94,7 +94,7 @@ def toggle(label: str, value: bool = False, *, help: str, **more: Any) -> bool:
 
 
 def quiet(text: str, *, width: str = "stretch") -> None:
-    """Small grey words; Markdown, so text from data must be escaped (`recap.printable.markdown_text`).
+    """Small grey words; Markdown, so text from data must be escaped (`recap.machine.printable.markdown_text`).
 
     ``st.caption`` has too little contrast.
     """

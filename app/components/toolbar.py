@@ -18,7 +18,7 @@ from app.pages import View
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
-from recap.moments import Moment
+from recap.history.moments import Moment
 
 
 def source_picker(source: Source, width: int = 360, *, lists: bool = False, says_start: bool = True) -> None:

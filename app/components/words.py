@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 NO_TEST_CASE: Final = "This dataset has no test case, so this page has nothing to show: {advice}."
 NO_SOURCE: Final = "Open a table of check-ins, or make a dataset and a model with three commands:"

@@ -25,7 +25,7 @@ from app.components.error_boundary import error_boundary
 from app.components.text import quiet
 from app.components.toolbar import source_picker
 from app.sources import Source
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 
 @error_boundary

@@ -20,7 +20,7 @@ from app.components.ranker_picker import side_key
 from app.components.text import act_button, pick, quiet
 from app.components.toolbar import downloads, metric_control, source_picker
 from app.sources import Source
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 _NAMES = ("a", "b")
 

@@ -29,7 +29,7 @@ from app.components.share import share_button
 from app.components.text import shown_sentence
 from app.components.toolbar import choice_control, download_buttons, source_picker, truth_toggle
 from app.sources import Source
-from recap.moments import Case, Moment
+from recap.history.moments import Case, Moment
 
 _NARROW: Final = 234
 _HALVES: Final = {"prediction": "This prediction", "model": "The model"}

@@ -36,8 +36,8 @@ from app.components.toolbar import choice_control, downloads, metric_control
 from app.headings import HOP_HEADINGS, USER_HEADINGS, WORTH_HEADINGS, accuracy_headings
 from app.pages import EXPLAIN, WALK
 from recap import columns as c
-from recap.graph import TAIL_MAX_COUNT
-from recap.printable import markdown_text
+from recap.history.graph import TAIL_MAX_COUNT
+from recap.machine.printable import markdown_text
 
 CASES, WORTH, MISSES = "Cases", "What each part is worth", "Where it misses"
 # By text in links; older ones have the title.

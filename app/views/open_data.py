@@ -21,8 +21,8 @@ from app.uploads import LARGEST_MB, Upload
 from recap import columns as c
 from recap.data.parsing.options import ReadOptions
 from recap.errors import RecapError
+from recap.machine.printable import count_of, markdown_text
 from recap.presets import DEFAULT_PRESET
-from recap.printable import count_of, markdown_text
 from recap.runs.execution import control
 from recap.runs.store.description import describe_run
 from recap.runs.store.estimates import estimate, seconds_left

@@ -22,7 +22,7 @@ from app.components.words import STARTS
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 BADGE_COLOURS = {"past_visits": "violet", "two_hop_paths": "green", "missed": "gray"}
 

@@ -25,7 +25,7 @@ from app.components.theme_watch import watch_theme
 from app.pages import CASES, PAGES
 from app.sources import Source
 from recap.errors import RecapError
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 _COLOURS = {"target": "orange", "runner_up": "blue", "revisits": "violet", "paths": "green"}
 _LONG_TITLE = 96

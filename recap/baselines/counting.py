@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
+from recap.arithmetic.geodesy import EARTH_RADIUS_KM
+from recap.arithmetic.ragged import sum_within
 from recap.baselines import AT_TIME
 from recap.data.dataset import Dataset
 from recap.features.catalogue import PAST, PLACES, TRANSITIONS
 from recap.features.visits import same_hour
-from recap.geodesy import EARTH_RADIUS_KM
-from recap.graph import TransitionGraph
-from recap.history import SECONDS_PER_DAY, Histories, local_hour_fraction, local_weekday
-from recap.ragged import sum_within
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import SECONDS_PER_DAY, Histories, local_hour_fraction, local_weekday
 from recap.scores import PartTerms, Scores, Term
 
 MARKOV_WEIGHT: Final = 6.0

@@ -7,8 +7,8 @@ from recap import columns as c
 from recap.data.cleaning import MERGED, DataConfig
 from recap.data.dataset import Dataset
 from recap.data.parsing.read_report import REASONS
-from recap.printable import markdown_text
-from recap.rendering import render
+from recap.machine.printable import markdown_text
+from recap.machine.rendering import render
 
 HISTORY_ONLY_LABEL: Final = "kept as history, opens no case: validation or test check-in in a short trajectory"
 

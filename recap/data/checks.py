@@ -10,10 +10,10 @@ import pandas as pd
 from pydantic import Field
 
 from recap import columns as c
+from recap.arithmetic.geodesy import distance_km
 from recap.config import Config
 from recap.data.coordinates import LONGITUDE_ZONE, RADIANS, are_in_gulf, look_swapped, propose_zone, zone_minutes
 from recap.data.id_spellings import spelling_pairs
-from recap.geodesy import distance_km
 
 MAX_SPEED_KMH: Final = 1000.0
 MIN_JOURNEY_KM: Final = 5.0

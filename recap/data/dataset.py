@@ -23,7 +23,7 @@ from recap.data.parsing.read_report import ReadReport
 from recap.data.place_labels import label_places
 from recap.data.schema import check_tables, read_table
 from recap.errors import ConfigError, DatasetError
-from recap.printable import count_of
+from recap.machine.printable import count_of
 from recap.storage.artifacts import DATASET_MANIFEST, new_folder, recover_folders, verify_sums, write_sums
 from recap.storage.json_text import read_json
 

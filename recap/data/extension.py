@@ -15,7 +15,7 @@ from recap.data.dataset import Dataset, hash_tables
 from recap.data.schema import COLUMNS
 from recap.data.splitting import SplitConfig
 from recap.errors import DataError
-from recap.printable import count_of
+from recap.machine.printable import count_of
 
 _COLUMNS: Final = tuple(COLUMNS["unseen"])
 _NEVER: Final = np.iinfo(np.int64).min

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recap import columns as c
-from recap.geodesy import distance_km
+from recap.arithmetic.geodesy import distance_km
 
 _SAME_SPOT_KM = 0.2
 _BRANCH_KM = 0.5

@@ -7,7 +7,7 @@ from typing import Final
 import pandas as pd
 
 from recap import columns as c
-from recap.printable import one_line, shortened
+from recap.machine.printable import one_line, shortened
 
 LONGEST: Final = 80
 SHORTEST_CODE: Final = 4

@@ -10,7 +10,7 @@ from recap import columns as c
 from recap.data.cases import history_only
 from recap.data.cleaning import DataConfig, RawRows, Rows, clean_rows, number_ids, number_rows
 from recap.data.dataset import Dataset, Manifest, hash_tables, hash_unseen
-from recap.memory import trim_heap
+from recap.machine.memory import trim_heap
 
 DESCRIBING: Final = (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
 """Columns of a raw row that describe a place."""

@@ -8,8 +8,8 @@ import pandas as pd
 from recap import columns as c
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
-from recap.graph import TransitionGraph
-from recap.visits import Visits
+from recap.history.graph import TransitionGraph
+from recap.history.visits import Visits
 
 _HOUR: Final = pd.Timedelta(hours=1)
 _DRAW_SEED: Final = 0

@@ -13,8 +13,8 @@ from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
 from recap.evaluation.reliability import summarise_probabilities
 from recap.evaluation.scoring import score_cases
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors
 from recap.probabilities import Temperature
 from recap.scores import Scorer
 

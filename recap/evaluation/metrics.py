@@ -13,7 +13,7 @@ from scipy.special import digamma
 
 from recap import columns as c
 from recap.features.catalogue import LONG_GAP_HOURS
-from recap.graph import TAIL_MAX_COUNT
+from recap.history.graph import TAIL_MAX_COUNT
 
 METRICS: Final = ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
 SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from recap.device import one_thread, side_by_side
 from recap.evaluation.ranks import Ranks, rank_totals
+from recap.machine.device import one_thread, side_by_side
 
 _BLOCK: Final = 2048
 _WORTH_A_THREAD: Final = 64

@@ -11,7 +11,7 @@ from torch import Tensor
 from recap import columns as c
 from recap.evaluation.metrics import reciprocal_rank
 from recap.evaluation.ranks import Ranks, check_scores, mean_rank, rank_targets, top_pois
-from recap.history import CaseBatch, CheckinTensors
+from recap.history.tensors import CaseBatch, CheckinTensors
 from recap.probabilities import Temperature, log_probabilities
 from recap.scores import Scorer, Scores
 

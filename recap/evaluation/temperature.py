@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize
 
 from recap.evaluation.scoring import scored_batches
-from recap.history import CheckinTensors
+from recap.history.tensors import CheckinTensors
 from recap.probabilities import Temperature, entropy
 from recap.scores import Scorer
 

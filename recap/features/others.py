@@ -16,9 +16,9 @@ from scipy import sparse
 from torch import Tensor
 
 from recap import columns as c
+from recap.arithmetic.ragged import expand_ranges, found_in
 from recap.data.dataset import Dataset
-from recap.graph import TransitionGraph
-from recap.ragged import expand_ranges, found_in
+from recap.history.graph import TransitionGraph
 
 _HOURS: Final = 24
 _USUAL: Final = 20.0

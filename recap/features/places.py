@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
+from recap.arithmetic.geodesy import EARTH_RADIUS_KM, unit_vectors
+from recap.arithmetic.ragged import expand_ranges, found_in
 from recap.data.dataset import Dataset
-from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
-from recap.ragged import expand_ranges, found_in
 
 _SOURCES: Final = 16
 """Sources whose distances are computed at once: allocating memory costs more than the arithmetic."""

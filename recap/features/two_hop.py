@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from recap.arithmetic.ragged import sum_within
 from recap.features.others import EdgeEdits, OtherUsers
-from recap.ragged import sum_within
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,9 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from recap.arithmetic.ragged import sum_within
 from recap.features.catalogue import BURST_MINUTES, HABIT_DAYS, LATELY, LONG_GAP_HOURS, LONG_HABIT_DAYS
-from recap.history import (
+from recap.history.tensors import (
     SECONDS_PER_DAY,
     CheckinTensors,
     Histories,
@@ -22,7 +23,6 @@ from recap.history import (
     local_hour_fraction,
     local_weekday,
 )
-from recap.ragged import sum_within
 
 _SHORTEST_DAYS: Final = 0.02
 """About half an hour, the resolution of waits."""

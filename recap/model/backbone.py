@@ -12,9 +12,9 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import Histories, TimedHistories, local_hour_fraction, local_weekday
+from recap.arithmetic.propagation import Propagation
+from recap.history.tensors import Histories, TimedHistories, local_hour_fraction, local_weekday
 from recap.model.config import ModelConfig
-from recap.propagation import Propagation
 from recap.vocabulary import Match
 
 HOUR_BINS = 24

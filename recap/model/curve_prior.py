@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from recap.arithmetic.ragged import found_in
 from recap.features.catalogue import GIVEN_TIME, PAST, TIME, feature_set
 from recap.features.others import EdgeEdits
 from recap.features.values import Features, FeatureValues, Pairs
-from recap.history import Histories
+from recap.history.tensors import Histories
 from recap.model.curves import Curves, OnCurves
-from recap.ragged import found_in
 
 _KNOT_CASES = 1024
 """Training cases whose candidates place the knots."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
 
 EdgeCounts = Mapping[tuple[int, int], int]
 """Changed training counts: (source, destination) -> m_sd."""

@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from recap.arithmetic.ragged import expand_ranges
 from recap.features.catalogue import FeatureSet
 from recap.features.places import Places
 from recap.features.values import FeatureValues, Pairs
-from recap.history import Histories
+from recap.history.tensors import Histories
 from recap.model.curve_prior import CurvePrior, CurveValues
 from recap.model.curves import OnCurves
-from recap.ragged import expand_ranges
 
 _CASES: Final = 256
 """Cases computed at a time."""

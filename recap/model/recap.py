@@ -19,8 +19,8 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.features.catalogue import PAST, PLACES
 from recap.features.values import Features
-from recap.graph import TransitionGraph
-from recap.history import Histories, RevisitCandidates, find_revisit_candidates
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import Histories, RevisitCandidates, find_revisit_candidates
 from recap.model.backbone import Backbone, CheckinTokens, CoreScore, GraphToken
 from recap.model.config import MAX_CANDIDATES, ModelConfig, Stage
 from recap.model.curve_prior import CurvePrior, CurveValues

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import Histories, RevisitCandidates, local_hour_fraction, local_weekday
+from recap.history.tensors import Histories, RevisitCandidates, local_hour_fraction, local_weekday
 from recap.model.backbone import TimeEmbedding
 from recap.model.config import MAX_PRIOR, ModelConfig, PriorConfig
 

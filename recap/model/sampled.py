@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from recap.history import CaseBatch
+from recap.arithmetic.ragged import found_in
+from recap.history.tensors import CaseBatch
 from recap.model.config import Stage
 from recap.model.curve_prior import CurveValues
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
-from recap.ragged import found_in
 
 
 @dataclass(frozen=True, eq=False)

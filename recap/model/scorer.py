@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from recap.history import Histories
+from recap.history.tensors import Histories
 from recap.model.config import Stage
 from recap.model.interventions import Interventions
 from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS, Recap

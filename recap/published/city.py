@@ -11,10 +11,10 @@ from scipy.spatial import cKDTree
 from torch import Tensor
 
 from recap import columns as c
+from recap.arithmetic.geodesy import EARTH_RADIUS_KM, unit_vectors
 from recap.data.dataset import Dataset
-from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.data.dataset import Dataset
-from recap.history import CheckinTensors, Histories
+from recap.history.tensors import CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.configs import DeepmoveConfig
 from recap.published.network import SequenceNetwork, mean_within, slot_of_day

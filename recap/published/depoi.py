@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import Histories
+from recap.history.tensors import Histories
 from recap.published.city import City
 from recap.published.configs import DepoiConfig
 from recap.published.network import SequenceNetwork

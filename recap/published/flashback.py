@@ -27,7 +27,7 @@ from scipy.cluster.vq import kmeans, vq
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import CaseBatch, Histories
+from recap.history.tensors import CaseBatch, Histories
 from recap.published.city import City
 from recap.published.configs import DprlConfig, FlashbackConfig, RecurrentConfig, ReplayConfig
 from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, rotate, slot_of_week, step_times

@@ -26,11 +26,11 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from recap.arithmetic.geodesy import unit_vectors
+from recap.arithmetic.propagation import Propagation
 from recap.features.similar_users import occurrences
-from recap.geodesy import unit_vectors
-from recap.graph import row_normalised
-from recap.history import SECONDS_PER_DAY, Histories, local_weekday
-from recap.propagation import Propagation
+from recap.history.graph import row_normalised
+from recap.history.tensors import SECONDS_PER_DAY, Histories, local_weekday
 from recap.published.city import City, places_near
 from recap.published.configs import DchlConfig, HypergraphConfig, MsahgConfig
 from recap.published.network import CaseExamples, PublishedNetwork, slot_of_day

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import CaseBatch, CheckinTensors, Histories
+from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City, places_near
 from recap.published.configs import LotnextConfig
 from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, Time2Vec, slot_of_week

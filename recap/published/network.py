@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap import columns as c
+from recap.arithmetic.ragged import sum_within
 from recap.data.dataset import Dataset
-from recap.history import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, TimedHistories, local_weekday
+from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, TimedHistories, local_weekday
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.windows import TrainingWindows, Windows
-from recap.ragged import sum_within
 from recap.scores import Scores
 
 SLOTS_OF_WEEK: Final = 168

@@ -19,13 +19,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from recap.arithmetic.ragged import found_in
 from recap.data.dataset import Dataset
-from recap.history import CaseBatch, CheckinTensors, Histories
+from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.configs import MeltConfig, SelfAttentionConfig
 from recap.published.network import SequenceNetwork, mean_within
 from recap.published.windows import TrainingWindows, Windows, causal_mask
-from recap.ragged import found_in
 
 _TRIES: Final = 20
 """A user who has been to nearly every place keeps a visited one after so many draws."""

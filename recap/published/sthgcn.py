@@ -21,14 +21,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap import columns as c
+from recap.arithmetic.geodesy import EARTH_RADIUS_KM, unit_vectors
+from recap.arithmetic.ragged import expand_ranges, softmax_within, sum_within
 from recap.data.dataset import Dataset
 from recap.features.similar_users import occurrences
-from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
-from recap.history import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_weekday
+from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_weekday
 from recap.published.city import City
 from recap.published.configs import SthgcnConfig
 from recap.published.network import CaseExamples, PublishedNetwork, mean_within
-from recap.ragged import expand_ranges, softmax_within, sum_within
 
 OWN, OTHER = 0, 1
 _HOUR: Final = 3600.0

@@ -30,15 +30,22 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.graph import row_normalised
-from recap.history import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_hour_fraction, local_weekday
-from recap.propagation import Propagation
+from recap.arithmetic.propagation import Propagation
+from recap.arithmetic.ragged import expand_ranges
+from recap.arithmetic.random_masks import WordDropout
+from recap.history.graph import row_normalised
+from recap.history.tensors import (
+    SECONDS_PER_DAY,
+    CaseBatch,
+    CheckinTensors,
+    Histories,
+    local_hour_fraction,
+    local_weekday,
+)
 from recap.published.city import City
 from recap.published.configs import GetnextConfig, RotanConfig
 from recap.published.network import SequenceNetwork, Time2Vec, rotate, step_times
 from recap.published.windows import Windows
-from recap.ragged import expand_ranges
-from recap.random_masks import WordDropout
 
 
 def sinusoids(length: int, like: Tensor) -> Tensor:

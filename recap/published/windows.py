@@ -16,10 +16,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from recap import columns as c
+from recap.arithmetic.geodesy import EARTH_RADIUS_KM
 from recap.data.cases import history_only
 from recap.data.dataset import Dataset
-from recap.geodesy import EARTH_RADIUS_KM
-from recap.history import SECONDS_PER_DAY, CheckinTensors, Histories
+from recap.history.tensors import SECONDS_PER_DAY, CheckinTensors, Histories
 
 
 @dataclass(frozen=True, eq=False)

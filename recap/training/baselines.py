@@ -19,7 +19,7 @@ from recap.baselines.counting import (
 )
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, RecapError
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer

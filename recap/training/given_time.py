@@ -16,8 +16,8 @@ from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import rank_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
 from recap.model.curves import KNOTS, STEPS
-from recap.model.pretrained_curves import PretrainedCurves
 from recap.presets import feature_curves
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.group import Group
 from recap.training.loop import BEST, STATE_FILE, StepReport, StopRequest, TrainingLoop, Watcher

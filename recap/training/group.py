@@ -13,8 +13,8 @@ from torch import Tensor, distributed, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
+from recap.arithmetic.random_masks import draw_mask
 from recap.errors import ConfigError
-from recap.random_masks import draw_mask
 
 
 class SharedMaskDropout(TorchFunctionMode):

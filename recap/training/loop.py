@@ -23,11 +23,11 @@ from recap.errors import CheckpointError, DataError, DivergenceError, MissingTen
 from recap.evaluation.cases import describe_cases, numbered_among
 from recap.evaluation.metrics import METRICS, Metrics, metrics_by_group, metrics_of
 from recap.evaluation.scoring import rank_cases
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
-from recap.memory import trim_heap
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors
+from recap.machine.memory import trim_heap
 from recap.model.config import Stage
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.tensors import load_tensors, load_weights, save_tensors
 from recap.training.group import Group

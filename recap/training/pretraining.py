@@ -13,8 +13,8 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.features.catalogue import feature_set
 from recap.model.curves import Curves
-from recap.model.pretrained_curves import PretrainedCurves, TrainedCity
 from recap.presets import feature_curves
+from recap.pretrained.curves_file import PretrainedCurves, TrainedCity
 from recap.training.optimiser import build_optimiser
 from recap.training.trainer import Trainer
 

@@ -34,7 +34,7 @@ from recap.evaluation.evaluate import Evaluation, evaluate
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import rank_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.probabilities import UNFITTED
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json

@@ -15,15 +15,15 @@ from torch import Tensor
 from recap import columns as c
 from recap.data.cases import latest_cases
 from recap.errors import ConfigError
-from recap.graph import TAIL_MAX_COUNT
-from recap.history import CaseBatch, Histories
+from recap.history.graph import TAIL_MAX_COUNT
+from recap.history.tensors import CaseBatch, Histories
 from recap.model.config import Stage
 from recap.model.curves import Curves
 from recap.model.kept_features import KeptFeatures
-from recap.model.pretrained_curves import PretrainedCurves
 from recap.model.recap import Recap
 from recap.model.sampled import sampled_scores
 from recap.model.scorer import RecapScorer
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.training.group import SharedMaskDropout
 from recap.training.loop import TrainingLoop
 from recap.training.losses import Losses, NegativeSampler, sampled_losses, training_losses

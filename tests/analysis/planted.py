@@ -19,13 +19,13 @@ import torch
 
 from analysis.explain.edits import Edit
 from recap import columns as c
+from recap.asking.predictor import Predictor
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors, Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors, Histories
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
-from recap.predictor import Predictor
 from tests.untrained import write_untrained_checkpoint
 from tests.worlds import CURVES, batch_of, shake, small_city, small_training
 

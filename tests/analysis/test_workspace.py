@@ -17,12 +17,12 @@ from analysis.trajectories.predictions import places_holding, predict_case, stan
 from analysis.trajectories.trajectory import SHOWN_STOPS, read_stops
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.counterfactuals import pack_histories
+from recap.asking.counterfactuals import pack_histories
+from recap.asking.itinerary import Itinerary
+from recap.asking.prediction import choose, expected_visits, predict
 from recap.errors import CheckpointError, ConfigError, VocabularyError
-from recap.itinerary import Itinerary
+from recap.history.moments import find_moment
 from recap.model.scorer import RecapScorer
-from recap.moments import find_moment
-from recap.prediction import choose, expected_visits, predict
 from tests.checkins import small_dataset
 from tests.worlds import habit_rows
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app.settings import BUNDLES_VARIABLE, CHECKPOINT_VARIABLE, DATA_VARIABLE, READ_ONLY_VARIABLE
 from app.sources import TOKEN_LENGTH
 from recap.data.dataset import Dataset
-from recap.moments import Moment
+from recap.history.moments import Moment
 
 MAIN = Path(__file__).parents[2] / "app" / "main.py"
 MOST_SECONDS = 600

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import app_test
 from analysis.workspace import Workspace
 from app.settings import AppSettings
 from app.sources import Source, find_sources
-from recap.predictor import Predictor
+from recap.asking.predictor import Predictor
 from tests.app.app_driver import point_app_at
 from tests.learn_worlds import DEMO
 

@@ -17,7 +17,7 @@ from app.cached.tables import cases_of_any_model
 from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 from tests.app.app_driver import calm_view, check_calm, open_view, pills, point_app_at, texts, without_model
 from tests.learn_worlds import DEMO
 

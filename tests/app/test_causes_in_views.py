@@ -11,8 +11,8 @@ from analysis.records.ablations import describe_ablations
 from analysis.records.case_filters import CAUSES, filter_cases
 from analysis.records.causes import ablations_key, found_by
 from analysis.workspace import Workspace
+from recap.asking.predictor import Predictor
 from recap.evaluation.records import write_records
-from recap.predictor import Predictor
 from tests.app.app_driver import calm_view, click, never, texts, without_model
 
 

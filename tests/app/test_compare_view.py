@@ -19,7 +19,7 @@ from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.reliability import calibration_error, reliability_curve
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.training.run import train
 from tests.analysis.compare.tables import first_places
 from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, press, table_with, texts

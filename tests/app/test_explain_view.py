@@ -29,9 +29,9 @@ from app.components.explain.contributions import every_feature
 from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import find_sources
 from recap import columns as c
+from recap.asking.predictor import Predictor
 from recap.evaluation.records import write_records
 from recap.features.catalogue import PATHS
-from recap.predictor import Predictor
 from tests.app.app_driver import calm_view, check_calm, click, open_view, pills, point_app_at, table_with, texts
 from tests.learn_worlds import DEMO
 

@@ -13,9 +13,9 @@ from analysis.explain.explain_case import explain_case
 from analysis.trajectories.predictions import CasePrediction, predict_case
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.asking.predictor import Predictor
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.predictor import Predictor
 from tests.app.app_driver import calm_view, click, open_view, point_app_at
 from tests.checkins import small_dataset
 from tests.untrained import write_untrained_checkpoint

@@ -13,7 +13,7 @@ from recap import columns as c
 from recap.data.card import dataset_card
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
-from recap.printable import markdown_text, visible
+from recap.machine.printable import markdown_text, visible
 from tests.app.app_driver import calm_view, open_view, point_app_at
 from tests.chaos.fuzz_pages import problems_in
 from tests.checkins import LENIENT, raw_table

@@ -9,8 +9,8 @@ from analysis.formatting import ordinal
 from analysis.trajectories.case_names import last_case, moment_name
 from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
-from recap.itinerary import Itinerary
-from recap.moments import Case, Moment, find_moment
+from recap.asking.itinerary import Itinerary
+from recap.history.moments import Case, Moment, find_moment
 from tests.app.app_driver import address, calm_view, check_calm, click, fields, open_view, table_with, texts
 
 USER = 2

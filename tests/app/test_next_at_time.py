@@ -11,7 +11,7 @@ from analysis.trajectories.everyone import last_day, predict_everyone
 from analysis.workspace import Workspace
 from app.settings import AppSettings
 from app.sources import find_sources
-from recap.moments import link_time, local_text
+from recap.history.moments import link_time, local_text
 from tests.app.app_driver import address, calm_view, check_calm, pills, point_app_at, table_with, texts
 
 

@@ -15,9 +15,9 @@ from analysis.workspace import Workspace
 from app.components.next.words import headline
 from app.components.toolbar import exact_file
 from recap import columns as c
-from recap.itinerary import Itinerary, usual_gap
-from recap.moments import find_moment
-from recap.printable import shortened
+from recap.asking.itinerary import Itinerary, usual_gap
+from recap.history.moments import find_moment
+from recap.machine.printable import shortened
 from tests.app.app_driver import address, calm_view, check_calm, click, fields, open_view, press, texts, without_model
 
 

@@ -11,7 +11,7 @@ from app.settings import CHECKPOINT_VARIABLE, AppSettings
 from app.sources import TOKEN_LENGTH, find_sources
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.pretrained.curves_file import PretrainedCurves
 from tests.app.app_driver import calm_view, check_calm, point_app_at, texts
 from tests.learn_worlds import DEMO
 

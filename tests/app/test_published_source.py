@@ -8,12 +8,12 @@ import torch
 from analysis.explain.edits import EditError, RemoveVisit, SwitchOff
 from analysis.explain.ranks_only import explain_ranks
 from analysis.formatting import ordinal
+from recap.asking.predictor import open_ranker
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.ranks import rank_of
-from recap.history import CheckinTensors, Histories
-from recap.moments import find_moment
-from recap.predictor import open_ranker
+from recap.history.moments import find_moment
+from recap.history.tensors import CheckinTensors, Histories
 from recap.training.run import train
 from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts
 from tests.cli_runner import recap_here, recap_json_here

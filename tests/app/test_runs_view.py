@@ -18,9 +18,9 @@ from recap import columns as c
 from recap.baselines.counting import CountPlusMarkov, VisitCount
 from recap.data.dataset import Dataset
 from recap.evaluation.evaluate import evaluate
-from recap.graph import TransitionGraph
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.history.graph import TransitionGraph
 from recap.presets import DEFAULT_PRESET, train_preset
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.runs.execution import control
 from recap.runs.execution.gpus import Gpu
 from recap.runs.execution.training import write_reference

@@ -42,8 +42,8 @@ from recap.data.dataset import Dataset, hash_tables
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import SOURCE_FORMATS
 from recap.errors import RecapError
-from recap.model import pretrained_curves
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.pretrained import curves_file
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.storage.artifacts import write_sums
 from recap.storage.frames import SUFFIXES
 from tests.chaos.fuzz_pages import CONTROLS, Page, findings_on
@@ -170,7 +170,7 @@ def _odd_moment(rng: np.random.Generator) -> list[str]:
 def damaged_pretrained(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
     """The package's file of pretrained curves, damaged."""
     curves = folder / "pretrained.json"
-    shutil.copy(pretrained_curves.data_path("recap", "pretrained.json"), curves)
+    shutil.copy(curves_file.data_path("recap", "pretrained.json"), curves)
     what = f"pretrained.json: {', '.join(_damage(curves, [flip_bytes, cut, *[change_json] * 4], rng))}"
     data = ["pretrained", "--data", str(originals.data)]
     out = folder / f"out{rng.choice(SUFFIXES)}"
@@ -479,7 +479,7 @@ def _pretrained_from(file: Path | None) -> Iterator[None]:
         return
     PretrainedCurves.packaged.__func__.cache_clear()  # type: ignore[attr-defined]
     try:
-        with patch.object(pretrained_curves, "data_path", lambda package, name: file):
+        with patch.object(curves_file, "data_path", lambda package, name: file):
             yield
     finally:
         PretrainedCurves.packaged.__func__.cache_clear()  # type: ignore[attr-defined]

@@ -37,8 +37,9 @@ from tests.worlds import habit_rows
 
 FORKED = multiprocessing.get_context("forkserver")
 IMPORTED_LATE = (
-    *("recap.data.out_of_core.preparation", "recap.data.reading", "recap.dataset_statistics", "recap.counterfactuals"),
-    *("app.cli.inspection_text", "torch._dynamo", "analysis.compare.with_pretrained", "recap.predictor"),
+    *("recap.data.out_of_core.preparation", "recap.data.reading", "recap.history.statistics", "torch._dynamo"),
+    *("recap.asking.counterfactuals", "recap.asking.predictor", "analysis.compare.with_pretrained"),
+    "app.cli.inspection_text",
 )
 """What commands import only when they need it, the seconds that no kill should be spent on."""
 _RENAMES = 8

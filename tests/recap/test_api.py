@@ -21,7 +21,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, ConfigError, DataError, FolderInUseError, RecapError
 from recap.evaluation.evaluate import evaluate
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
 from recap.training.baselines import build_baseline
 from tests.background import walking_dataset
 from tests.checkins import START

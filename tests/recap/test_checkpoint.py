@@ -21,7 +21,7 @@ from recap.checkpoint import WEIGHTS, Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ChecksumError, ConfigError, FormatVersionError, MissingTensorError, RecapError
 from recap.features.catalogue import WHENEVER
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
 from recap.model.curves import KNOTS, STEPS
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recap.geodesy import EARTH_RADIUS_KM, distance_km
-from recap.ragged import expand_ranges
+from recap.arithmetic.geodesy import EARTH_RADIUS_KM, distance_km
+from recap.arithmetic.ragged import expand_ranges
 
 POINTS = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
 

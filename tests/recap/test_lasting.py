@@ -19,8 +19,8 @@ from recap.errors import CheckpointError, VocabularyError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import metrics_of
 from recap.evaluation.scoring import rank_cases
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors, Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors, Histories
 from recap.model.scorer import RecapScorer
 from recap.scores import Scores
 from tests.checkins import LENIENT, raw_table, small_dataset

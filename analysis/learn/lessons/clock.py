@@ -16,8 +16,8 @@ from analysis.learn.charts import Bar, Bars, Lines, Meaning, Series
 from analysis.records.case_groups import PANELS, is_known_place, panel_of_cases
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.history import TimedHistories
-from recap.printable import markdown_text, shortened
+from recap.history.tensors import TimedHistories
+from recap.machine.printable import markdown_text, shortened
 from recap.probabilities import UNFITTED, log_probabilities
 
 OUTLINE: Final = lesson.Outline(
@@ -186,16 +186,16 @@ def _check(plain: Workspace, given: Workspace) -> lesson.LessonQuestion:
         gain = lesson.share_of(hits[1].astype(float) - hits[0], users)
         gains.append(bool(gain.low > 0) and len(np.unique(users)) > 1)
         facts.append(
-            f"{name} ({gain.n:,}), {found}: {percent(hits[0].mean(), 1)} without the time, "
-            f"{percent(hits[1].mean(), 1)} with the time given "
-            f"({signed(gain.value)}, interval [{signed(gain.low)}, {signed(gain.high)}])"
+            f"Of {gain.n:,} {name}, {percent(hits[0].mean(), 1)} are {found} without the time. "
+            f"With the time given {percent(hits[1].mean(), 1)} are. "
+            f"Difference {signed(gain.value)}, interval [{signed(gain.low)}, {signed(gain.high)}]."
             if gain.n
-            else f"{name}: no case"
+            else f"There are no {name}."
         )
-    rare, new = (f"{name[0].upper()}{name[1:]}, {found}" for name, found, _, _ in kinds)
+    rare, new = (f"{name.capitalize()}, {found}" for name, found, _, _ in kinds)
     return lesson.choose(
         "Where is the true place, with the time given, found more often than chance alone explains?",
         (rare, new, "Both", "Neither"),
         2 if all(gains) else gains.index(True) if any(gains) else 3,
-        f"What knowing the time is worth: {'; '.join(facts)}. Intervals: 95 %, over users.",
+        f"{' '.join(facts)} Intervals: 95 %, over users.",
     )

@@ -19,7 +19,7 @@ from analysis.learn.charts import Picture
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.features.catalogue import TIME_SINCE_FEATURE
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 OUTLINE: Final = lesson.Outline(
     "curve",

@@ -11,7 +11,7 @@ from analysis.learn.charts import Dots, Panels, PlaceMap, Row
 from analysis.long_tail.lift import kept_hops
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.geodesy import distance_km
+from recap.arithmetic.geodesy import distance_km
 
 OUTLINE: Final = lesson.Outline(
     "hops",

@@ -13,8 +13,8 @@ from analysis.records.case_groups import popular_bar
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.evaluation.cases import is_known_place
-from recap.graph import TAIL_MAX_COUNT
-from recap.printable import count_of, markdown_text, shortened
+from recap.history.graph import TAIL_MAX_COUNT
+from recap.machine.printable import count_of, markdown_text, shortened
 
 OUTLINE: Final = lesson.Outline(
     "rare",

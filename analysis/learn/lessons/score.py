@@ -16,8 +16,8 @@ from analysis.learn.charts import Bar, Bars, Picture
 from analysis.records.ablations import part_label
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.graph import TAIL_MAX_COUNT
-from recap.printable import markdown_text
+from recap.history.graph import TAIL_MAX_COUNT
+from recap.machine.printable import markdown_text
 
 OUTLINE: Final = lesson.Outline(
     "score",

@@ -11,8 +11,8 @@ from analysis.learn.toy_lesson import opened_town, parts_training, poi_of, town_
 from analysis.learn.toy_town import SQUARES, TOWN_PLACES, place_name, square_of, stop_of
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.graph import TAIL_MAX_COUNT
-from recap.printable import markdown_text
+from recap.history.graph import TAIL_MAX_COUNT
+from recap.machine.printable import markdown_text
 
 OUTLINE: Final = lesson.Outline(
     "two_hops",

@@ -17,11 +17,11 @@ from analysis.learn import lesson
 from analysis.learn.charts import Bar, Bars
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.history import CheckinTensors, Histories, find_revisit_candidates
-from recap.printable import shortened
+from recap.history.tensors import CheckinTensors, Histories, find_revisit_candidates
+from recap.machine.printable import shortened
 
 if TYPE_CHECKING:
-    from recap.predictor import Predictor
+    from recap.asking.predictor import Predictor
 
 OUTLINE: Final = lesson.Outline(
     "visits",

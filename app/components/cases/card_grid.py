@@ -17,7 +17,7 @@ from app.cached import maps, tables
 from app.cached.workspace import open_workspace
 from app.components.text import act_button, quiet
 from app.sources import Source
-from recap.printable import markdown_text, shortened
+from recap.machine.printable import markdown_text, shortened
 
 PAGE: Final = 6
 _CHOSEN: Final = "chosen_card"

@@ -23,7 +23,7 @@ from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
 from recap.errors import RecapError
-from recap.printable import markdown_text, shortened
+from recap.machine.printable import markdown_text, shortened
 
 _SAID = "cases_said"
 

@@ -10,7 +10,7 @@ from app.components.text import say_once
 from app.components.toolbar import save_button
 from app.settings import AppSettings
 from recap.errors import RecapError
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 
 def open_library() -> Library:

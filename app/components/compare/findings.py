@@ -19,7 +19,7 @@ from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
 from recap.evaluation.reliability import calibration_error, has_probabilities, reliability_curve
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 
 def show_differences(source: Source, found: Comparison) -> None:

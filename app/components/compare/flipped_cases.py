@@ -17,8 +17,8 @@ from app.components.toolbar import open_case_button
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
-from recap.moments import link_number
-from recap.printable import markdown_text
+from recap.history.moments import link_number
+from recap.machine.printable import markdown_text
 
 _CELLS: Final = ("only_b", "only_a")
 _FIELDS: Final = ("a", "b", "cell")

@@ -15,8 +15,8 @@ from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
 from app.components.text import act_button, pick, say_once
 from app.sources import Source
-from recap.moments import Moment, link_number
-from recap.printable import markdown_text, shortened
+from recap.history.moments import Moment, link_number
+from recap.machine.printable import markdown_text, shortened
 
 PlacePair = tuple[int | None, int | None]
 _KEY: Final = "pair"

@@ -12,7 +12,7 @@ from app.cached.workspace import open_workspace
 from app.components.text import key_button, pick, say_once
 from app.components.toolbar import source_picker, truth_toggle
 from app.sources import Source
-from recap.moments import Case, Moment
+from recap.history.moments import Case, Moment
 
 _LISTED = 60
 

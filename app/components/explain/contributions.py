@@ -14,7 +14,7 @@ from app import state
 from app.components.chart_table import chart_table
 from app.components.picture import show_picture
 from app.components.text import quiet, section
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 _CHART, _OPENED = "contributions", "opened_group"
 

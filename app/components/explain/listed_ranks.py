@@ -14,7 +14,7 @@ from app.components.toolbar import open_case_button
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
-from recap.moments import Case
+from recap.history.moments import Case
 
 
 def show_listed_ranks(source: Source, case: Case) -> None:

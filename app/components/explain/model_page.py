@@ -15,8 +15,8 @@ from app.cached.workspace import read_ablations
 from app.components.chart_table import show_figure
 from app.components.text import choose_one, quiet
 from app.sources import Source
-from recap.moments import Moment
-from recap.printable import markdown_text
+from recap.history.moments import Moment
+from recap.machine.printable import markdown_text
 
 _NARROW: Final = 225
 _PART: Final = "model-part"

@@ -15,7 +15,7 @@ from app.components.explain.case_picker import case_bar
 from app.components.explain.what_if import Edits, clock, current_edits, undo, visits_table
 from app.components.text import say_once, section, shown_sentence
 from app.sources import Source
-from recap.moments import Moment
+from recap.history.moments import Moment
 
 _SIDE, _HEIGHT = 330, 360
 

@@ -29,7 +29,7 @@ from app.components.picture import show_picture
 from app.components.text import quiet
 from app.sources import Source
 from recap.features.catalogue import PATHS
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 """Colour of a place's name in Markdown."""

@@ -33,8 +33,8 @@ from app.cached.workspace import open_workspace
 from app.components.text import act_button, pick, quiet, say_once, section
 from app.sources import Source
 from recap.errors import RecapError
-from recap.moments import Moment
-from recap.printable import markdown_text, shortened
+from recap.history.moments import Moment
+from recap.machine.printable import markdown_text, shortened
 
 Edits = tuple[Edit, ...]
 _KEY: Final = "edits_made"

@@ -20,7 +20,7 @@ from app.components.learn.scenes import move_handles, one_handle, show_chart, sh
 from app.components.text import act_button, quiet, section
 from app.pages import PAGES
 from app.sources import Source
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 _NARROW: Final = 300
 

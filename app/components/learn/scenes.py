@@ -11,7 +11,7 @@ from app import state
 from app.components.chart_table import chart_table, show_figure
 from app.components.learn.place import handle_key, handle_positions, start_handles
 from app.components.text import quiet, section
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 
 def move_handles(lesson: Lesson) -> tuple[int, ...]:

@@ -14,9 +14,9 @@ from app.components.next import choice, words
 from app.components.text import pick, quiet
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
-from recap.history import SECONDS_PER_DAY
-from recap.itinerary import Itinerary, usual_pause
-from recap.moments import link_time, local_text
+from recap.asking.itinerary import Itinerary, usual_pause
+from recap.history.moments import link_time, local_text
+from recap.history.tensors import SECONDS_PER_DAY
 
 WHENEVER, AT = "Whenever", "At"
 _STEP: Final = 15 * 60

@@ -17,9 +17,9 @@ from app.components.next import words
 from app.components.text import pick, pick_number
 from app.components.walk.case_choice import MOST_USERS
 from recap import columns as c
+from recap.asking.itinerary import MOST_ADDED, Itinerary, usual_gap
 from recap.errors import CaseError, ConfigError
-from recap.itinerary import MOST_ADDED, Itinerary, usual_gap
-from recap.printable import markdown_text, shortened
+from recap.machine.printable import markdown_text, shortened
 
 ONE, EVERYONE, TRY = "one", "everyone", "try"
 PARTS: Final = {ONE: "One user", EVERYONE: "Everyone", TRY: "Try it"}

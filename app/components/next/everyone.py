@@ -33,9 +33,9 @@ from app.components.toolbar import downloads
 from app.components.walk.predictions import FIFTH_PX, probability_column
 from app.sources import Source
 from recap import columns as c
-from recap.itinerary import Itinerary
-from recap.moments import whole_seconds
-from recap.printable import shortened
+from recap.asking.itinerary import Itinerary
+from recap.history.moments import whole_seconds
+from recap.machine.printable import shortened
 from recap.privacy import Generalisation
 
 _DAY: Final = "YYYY-MM-DD"

@@ -26,9 +26,9 @@ from app.pages import EXPLAIN
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
 from recap import columns as c
+from recap.asking.itinerary import Itinerary, usual_gap
 from recap.errors import VocabularyError
-from recap.itinerary import Itinerary, usual_gap
-from recap.printable import markdown_text, shortened
+from recap.machine.printable import markdown_text, shortened
 
 
 def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, show_truth: bool) -> None:

@@ -12,10 +12,10 @@ from analysis.trajectories.everyone import EXPECTED, LIKELY_PLACES, Everyone, sh
 from analysis.trajectories.predictions import CasePrediction
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.asking.itinerary import Itinerary
+from recap.asking.prediction import COUNTED_MINUTES
 from recap.features.catalogue import PLACES
-from recap.itinerary import Itinerary
-from recap.prediction import COUNTED_MINUTES
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 BEGIN: Final = "Click a place on the map to begin"
 BEGIN_HOW: Final = (

@@ -25,7 +25,7 @@ from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.understanding import Understanding, option_text
 from recap.data.understanding.proposal import ColumnProposal
-from recap.printable import count_of, markdown_text, shortened
+from recap.machine.printable import count_of, markdown_text, shortened
 
 _LEAST: Final = (1, 3, 5, 10)
 _MOST_POINTS: Final = 1_000

@@ -16,7 +16,7 @@ from recap.data.extension import extend_dataset
 from recap.data.parsing.options import ReadOptions
 from recap.data.reading import read_understood
 from recap.errors import ConfigError, RecapError
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 from recap.storage.atomic import replace_json
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_subfolder

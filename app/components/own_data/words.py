@@ -1,4 +1,4 @@
-"""The sentences of Open your data. What fills a gap must be escaped for Markdown (`recap.printable.markdown_text`)."""
+"""The sentences of Open your data. What fills a gap must be escaped for Markdown (`markdown_text`)."""
 
 from typing import Final
 

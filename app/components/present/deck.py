@@ -16,7 +16,7 @@ from app.cached.workspace import first_case
 from app.components.present import words
 from app.sources import Source
 from recap.errors import CaseError
-from recap.moments import link_number
+from recap.history.moments import link_number
 
 _RECIPE_CASES: Final = 5
 _WHICH: Final = ("collection", "recipe", "all", "case")

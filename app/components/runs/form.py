@@ -11,8 +11,8 @@ from app.cached import run_store
 from app.components.runs import words
 from app.components.text import quiet, section
 from recap.errors import RecapError
+from recap.machine.printable import markdown_text
 from recap.presets import DEFAULT_PRESET, RECAP_PRESETS, preset_title, training_preset
-from recap.printable import markdown_text
 from recap.published.configs import PUBLISHED
 from recap.runs.execution import control
 from recap.runs.store.estimates import estimate

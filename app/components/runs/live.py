@@ -13,7 +13,7 @@ from app.components.runs import words
 from app.components.runs.actions import open_buttons
 from app.components.text import choose_one, quiet, section
 from recap.errors import RecapError
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 from recap.runs.execution.logs import read_log
 from recap.runs.store.description import best_epoch, describe_run
 from recap.runs.store.run_folder import RunFolder

@@ -5,8 +5,8 @@ from typing import Final
 
 from analysis.formatting import capitalised, share
 from analysis.records.accuracy import found_of
+from recap.machine.printable import markdown_text
 from recap.presets import preset_title
-from recap.printable import markdown_text
 from recap.runs.store.types import RunDescription, RunSummary
 
 NO_RUN: Final = "Train a model of your own"

@@ -20,7 +20,7 @@ from app.components.text import quiet
 from app.components.walk import words
 from app.sources import Source
 from recap import columns as c
-from recap.printable import shortened
+from recap.machine.printable import shortened
 from recap.published.config import TIME_GIVEN
 
 FIFTH_PX: Final = 190

@@ -23,7 +23,7 @@ from app.components.walk.predictions import FIFTH_PX, show_predictions
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
-from recap.moments import Moment
+from recap.history.moments import Moment
 
 SECONDS_PER_STEP = 1.6
 

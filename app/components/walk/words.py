@@ -9,7 +9,7 @@ from analysis.explain.sentences import NEXT_NOT_KNOWN
 from analysis.formatting import day, ordinal, points, signed_points
 from analysis.records.ablations import ABLATION_LABELS, part_words
 from analysis.trajectories.predictions import CasePrediction
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 
 NO_CASE: Final = "No case passes these filters."
 UNREADABLE_SELECTION: Final = "The link's choice of cases cannot be read, so all cases are shown."

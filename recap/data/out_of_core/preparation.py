@@ -25,7 +25,7 @@ from recap.data.parsing.text_table import GZIP_MAGIC
 from recap.data.preparation import DESCRIBING, IdsOf, build_dataset
 from recap.data.reading import read_checkins
 from recap.errors import ConfigError, RecapError
-from recap.memory import trim_heap
+from recap.machine.memory import trim_heap
 
 Engine = Literal["auto", "memory", "disk"]
 ENGINES: Final = get_args(Engine)

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from recap.data.parsing.read_report import EXAMPLES, HARMLESS, RowReport
 from recap.errors import DataError
-from recap.printable import shortened
+from recap.machine.printable import shortened
 
 _NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
 _NOTHING: Final = (

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recap.arithmetic.geodesy import distance_km
 from recap.data.parsing.clocks import ClockStyle
 from recap.data.parsing.column_names import field_of, key_of, says, twins_of
 from recap.data.parsing.degrees import X_FIRST, split_point, to_degrees, unwrapped, wraps_around
@@ -19,7 +20,6 @@ from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import decoded, to_numbers
 from recap.data.parsing.table_source import TableSource
 from recap.data.parsing.times import SPREADSHEET, detect_layout, read_spelled, written_layouts
-from recap.geodesy import distance_km
 
 MOST_COLUMNS: Final = 300
 _SAMPLE_ROWS: Final = 50_000

@@ -13,7 +13,7 @@ from recap.data.understanding.columns import MOST_COLUMNS, Column, find_twins, r
 from recap.data.understanding.missing import how_to_join
 from recap.data.understanding.proposal import FIRST_ROWS, ColumnProposal, Question
 from recap.errors import DataError
-from recap.printable import shortened
+from recap.machine.printable import shortened
 
 _CLOSE: Final = 0.5
 """Candidates within this many points are about equally good."""

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from recap.arithmetic.geodesy import distance_km
 from recap.data.coordinates import RADIANS, are_in_gulf, look_swapped
 from recap.data.parsing.column_names import says, words_of
 from recap.data.parsing.options import ONE_PERSON
@@ -17,8 +18,7 @@ from recap.data.understanding.columns import LEAST_OVERLAP, Column, comes_back, 
 from recap.data.understanding.draft import Candidate, Draft
 from recap.data.understanding.missing import CELLS_OF_A_GRID, are_cells, how_to_join, why_no_degrees
 from recap.errors import DataError
-from recap.geodesy import distance_km
-from recap.printable import shortened
+from recap.machine.printable import shortened
 
 _Scored = tuple[float, str]
 """Points for the values of a column, and why."""

@@ -16,7 +16,7 @@ from recap.data.parsing.table_source import open_table, parse_json
 from recap.data.parsing.text_table import read_head
 from recap.data.understanding.columns import Column, determines, find_twins, read_sample
 from recap.errors import DataError
-from recap.printable import shortened
+from recap.machine.printable import shortened
 
 _CALENDARS: Final = (
     (2533, 2642, "of the Thai calendar, 543 years ahead; subtract them"),

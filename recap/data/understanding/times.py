@@ -25,7 +25,7 @@ from recap.data.parsing.times import (
 from recap.data.understanding.columns import Column, determines
 from recap.data.understanding.draft import Candidate, Draft
 from recap.data.understanding.missing import why_no_time
-from recap.printable import shortened
+from recap.machine.printable import shortened
 
 _LONGEST_STAY: Final = 2 * 86_400
 _QUIETER: Final = 0.6

@@ -12,16 +12,16 @@ from recap import columns as c
 from recap.baselines.counting import CountPlusMarkov, VisitCount
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.device import choose_device
 from recap.errors import DatasetError, RecapError
 from recap.evaluation.cases import describe_cases, numbered_among
 from recap.evaluation.evaluate import Evaluation
 from recap.evaluation.metrics import Metrics, metrics_by_group
 from recap.evaluation.records import records_file, records_metadata, write_records
 from recap.evaluation.scoring import rank_cases
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
-from recap.printable import one_line
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors
+from recap.machine.device import choose_device
+from recap.machine.printable import one_line
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import PROGRESS, REFERENCE, STATE, STOP_RANKS, SUMMARY, RunFolder
 from recap.runs.store.spec import RunSpec

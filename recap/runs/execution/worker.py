@@ -117,7 +117,7 @@ def launch(arguments: list[str]) -> int:
 def train_as_rank(folder: str, attempt: str) -> int:
     """Train as one of several processes."""
     _die_with_parent()
-    from recap.device import choose_device
+    from recap.machine.device import choose_device
     from recap.runs.execution.training import train_run
     from recap.training.group import join_group, leave_group
 

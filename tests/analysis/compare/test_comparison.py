@@ -37,8 +37,8 @@ from recap.errors import ConfigError, RecapError
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS, hit_rate
 from recap.evaluation.ranks import mean_rank
-from recap.graph import TransitionGraph
-from recap.pretrained import PretrainedCheckpoint
+from recap.history.graph import TransitionGraph
+from recap.pretrained.checkpoint import PretrainedCheckpoint
 from tests.analysis.compare.tables import records, short_lists, side
 from tests.worlds import small_city
 

@@ -18,10 +18,10 @@ from analysis.records.kept_seeds import seed_tables
 from analysis.records.table_cache import kept_table
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.asking.predictor import Predictor
 from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
 from recap.evaluation.metrics import metrics_by_group
-from recap.predictor import Predictor
 from recap.storage.artifacts import sha256_of, verify_sums
 
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"

@@ -22,10 +22,10 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.dataset_statistics import unseen_reach
 from recap.errors import ConfigError, DataError, FormatVersionError
-from recap.graph import TransitionGraph
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.history.graph import TransitionGraph
+from recap.history.statistics import unseen_reach
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.training.baselines import build_baseline
 from recap.training.pretraining import pretrain
 from recap.training_config import TrainConfig

@@ -36,10 +36,10 @@ from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import last_moment, read_trajectory
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.asking.itinerary import Itinerary
+from recap.asking.predictor import Predictor
 from recap.errors import CaseError
-from recap.itinerary import Itinerary
-from recap.moments import Moment, find_moment, next_place
-from recap.predictor import Predictor
+from recap.history.moments import Moment, find_moment, next_place
 from tests.analysis.planted import MODELS, rescore, small_predictor
 from tests.worlds import CURVES
 

@@ -37,15 +37,15 @@ from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.asking.counterfactuals import GRAPH_TOKEN
+from recap.asking.predictor import Predictor
 from recap.checkpoint import Checkpoint
-from recap.counterfactuals import GRAPH_TOKEN
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
 from recap.features.catalogue import GROUPS, PATHS, TRANSITIONS
 from recap.features.two_hop import two_hop_paths as paths_of_others
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
-from recap.predictor import Predictor
 from recap.presets import recap as recap_config
 from tests.analysis.planted import MODELS, predictor_of, rescore, small_predictor
 from tests.analysis.records.test_causes import KINDS

@@ -14,12 +14,12 @@ from analysis.sharing.generalise import share_case
 from analysis.sharing.masking import Masking
 from analysis.sharing.places import masked_places
 from analysis.workspace import Workspace
-from recap.counterfactuals import History
+from recap.asking.counterfactuals import History
+from recap.asking.itinerary import Itinerary, usual_pause
+from recap.asking.predictor import Predictor
 from recap.errors import ConfigError
 from recap.features.catalogue import TIME
-from recap.itinerary import Itinerary, usual_pause
-from recap.moments import find_moment
-from recap.predictor import Predictor
+from recap.history.moments import find_moment
 from recap.privacy import Generalisation
 from tests.learn_worlds import DEMO
 

@@ -29,7 +29,7 @@ from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import read_trajectory
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.data.synthetic import build_basemap
+from recap.synthetic import build_basemap
 from tests.analysis.planted import small_predictor
 from tests.worlds import small_city
 

@@ -24,9 +24,9 @@ from analysis.learn.toy_town import build_toy_town
 from analysis.long_tail.misses import MISSES
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.moments import ClockTime, parse_next_time
-from recap.predictor import Predictor
-from recap.printable import markdown_text
+from recap.asking.predictor import Predictor
+from recap.history.moments import ClockTime, parse_next_time
+from recap.machine.printable import markdown_text
 from tests.learn_answers import Answers, planted_rank
 from tests.learn_worlds import demo_lesson, demo_world
 
@@ -80,7 +80,7 @@ def test_the_clock_moves_the_first_place(two_cities: list[tuple[Path, Path]], ci
     label = lesson.guess.choices[lesson.guess.right].label
     assert label == markdown_text(world.labels[first]) and lesson.check.right == gain
     assert world.labels[first] in lesson.scene(lesson.start).finding and again.check == lesson.check
-    assert "What knowing the time is worth: " in lesson.check.choices[gain].reply and (gain == 2) == (city == "demo")
+    assert "With the time given " in lesson.check.choices[gain].reply and (gain == 2) == (city == "demo")
 
 
 def test_the_toy_towns_path_is_the_likeliest() -> None:

@@ -15,7 +15,7 @@ from analysis.learn.toy_town import MAX_SHARE, TOWN_PLACES, build_toy_town, plac
 from recap import columns as c
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import metrics_of
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
 
 SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.5])
 

@@ -28,13 +28,13 @@ from analysis.records.first_case import SHORTLIST, first_case
 from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.counterfactuals import GRAPH_TOKEN, Counterfactual
+from recap.asking.counterfactuals import GRAPH_TOKEN, Counterfactual
+from recap.asking.predictor import Predictor
 from recap.errors import ConfigError
 from recap.evaluation.cases import is_known_place
 from recap.evaluation.ranks import rank_of
 from recap.evaluation.records import write_records
 from recap.evaluation.scoring import rank_cases
-from recap.predictor import Predictor
 from recap.storage.cache_keys import COMPUTED
 from tests.analysis.planted import small_predictor
 

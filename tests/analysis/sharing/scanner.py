@@ -25,8 +25,8 @@ from analysis.explain.explain_case import explain_case
 from analysis.explain.explanation import CaseExplanation
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.asking.predictor import Predictor
 from recap.data.dataset import Dataset
-from recap.predictor import Predictor
 from recap.privacy import KM_PER_DEGREE, users_per_group
 
 NEAR_KM = 0.1

@@ -8,10 +8,10 @@ import pytest
 from analysis.explain.explain_case import explain_case
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
+from recap.asking.predictor import Predictor
 from recap.data.dataset import Dataset
 from recap.features.catalogue import WHENEVER
-from recap.moments import find_moment
-from recap.predictor import Predictor
+from recap.history.moments import find_moment
 from recap.presets import recap as recap_config
 from tests.cli_runner import recap_here, recap_json_here
 from tests.learn_worlds import DEMO

@@ -17,7 +17,7 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.evaluation.records import write_records
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
 from recap.training.baselines import build_baseline
 from tests.app.app_driver import check_calm, open_view, point_app_at, press
 from tests.checkins import LENIENT, raw_table

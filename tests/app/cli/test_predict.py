@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
+from recap.asking.open_model import open_model
+from recap.asking.prediction import choose, expected_visits, predict
 from recap.data.dataset import Dataset
-from recap.open_model import open_model
-from recap.prediction import choose, expected_visits, predict
 from tests.cli_runner import recap_here, recap_json_here
 
 ROOT = Path(__file__).parents[3]

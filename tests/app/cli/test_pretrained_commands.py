@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recap.model.pretrained_curves import PretrainedCurves
+from recap.pretrained.curves_file import PretrainedCurves
 from tests.shell import assert_refused, recap, recap_json
 
 

@@ -51,7 +51,7 @@ IN_A_THREAD = f"{ASK}; t.start(); t.join(); print(*got)"
     ("modules", "threads"),
     [
         ("app.cached.explanations", 1),
-        ("recap.predictor, recap.evaluation.scoring, analysis.explain.explanation, app.cli.evaluate", 2),
+        ("recap.asking.predictor, recap.evaluation.scoring, analysis.explain.explanation, app.cli.evaluate", 2),
     ],
 )
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core: torch's choice is one thread anyway")

@@ -18,8 +18,8 @@ from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import metrics_by_group
 from recap.evaluation.ranks import top_pois
 from recap.evaluation.scoring import rank_cases
-from recap.graph import TAIL_MAX_COUNT, TransitionGraph
-from recap.history import CheckinTensors, Histories
+from recap.history.graph import TAIL_MAX_COUNT, TransitionGraph
+from recap.history.tensors import CheckinTensors, Histories
 from recap.scores import PartTerms, Scores
 from recap.training.baselines import build_baseline
 from tests.checkins import split_dataset

@@ -10,8 +10,8 @@ from recap.data.dataset import Dataset
 from recap.data.extension import extend_dataset
 from recap.data.schema import check_tables
 from recap.errors import DataError
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors, Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors, Histories
 from recap.model.config import Stage
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
+from recap.arithmetic.geodesy import distance_km
 from recap.data.card import HISTORY_ONLY_LABEL
 from recap.data.checks import check_checkins
 from recap.data.cleaning import DataConfig
 from recap.data.inspection import Inspection, describe_read, preview_rows, read_for_inspection
 from recap.data.reading import SOURCE_FORMATS, understand
-from recap.geodesy import distance_km
 from tests.checkins import raw_table, write_foursquare
 from tests.shell import assert_refused, recap, recap_json
 from tests.sources import write_source

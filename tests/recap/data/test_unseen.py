@@ -8,15 +8,15 @@ import pytest
 import torch
 
 from recap import columns as c
+from recap.asking.open_model import open_for_prediction
+from recap.asking.prediction import choose, predict
 from recap.data.card import dataset_card
 from recap.data.dataset import Dataset, hash_tables
 from recap.data.extension import extend_dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.schema import check_tables
 from recap.errors import ChecksumError, DatasetError
-from recap.open_model import open_for_prediction
-from recap.prediction import choose, predict
-from recap.printable import markdown_text
+from recap.machine.printable import markdown_text
 from recap.training.run import train
 from tests.checkins import LENIENT, raw_table
 from tests.recap.published.variants import small_config

@@ -18,14 +18,14 @@ from recap.evaluation.evaluate import Evaluation
 from recap.evaluation.reliability import reliability_curve, summarise_probabilities
 from recap.evaluation.scoring import score_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors, Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors, Histories
 from recap.probabilities import UNFITTED, Temperature, entropy, log_probabilities
 from recap.scores import Scores
 from recap.training.run import train
 from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
-from tests.recap.test_history import tensors
+from tests.recap.history.test_tensors import tensors
 from tests.spoiled import write_sums_again
 from tests.worlds import habit_rows, small_training
 

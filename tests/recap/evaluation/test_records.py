@@ -22,8 +22,8 @@ from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import GAP_GROUPS
 from recap.evaluation.records import read_records, write_records
 from recap.evaluation.scoring import rank_cases, score_cases
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors, Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors, Histories
 from recap.scores import Scores
 from tests.checkins import START, small_dataset, split_dataset
 from tests.worlds import small_city
@@ -203,7 +203,7 @@ PROGRAM = """
 import resource
 import pandas as pd, torch
 from recap.evaluation.scoring import score_cases
-from recap.history import CheckinTensors
+from recap.history.tensors import CheckinTensors
 from recap.probabilities import UNFITTED
 from recap.scores import Scores
 from tests.checkins import small_dataset

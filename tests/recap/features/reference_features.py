@@ -8,9 +8,9 @@ from math import cos, exp, log, log1p, pi, radians, sin, sqrt
 import numpy as np
 
 from recap import columns as c
+from recap.arithmetic.geodesy import EARTH_RADIUS_KM
 from recap.data.dataset import Dataset
 from recap.features.catalogue import GIVEN_TIME, WHENEVER
-from recap.geodesy import EARTH_RADIUS_KM
 
 Counts = dict[tuple[int, int], int]
 

@@ -15,8 +15,8 @@ from recap.features import similar_users
 from recap.features.catalogue import GIVEN_TIME, GROUPS, WHENEVER
 from recap.features.similar_users import SimilarUsers
 from recap.features.values import Features, FeatureValues
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors, Histories, TimedHistories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors, Histories, TimedHistories
 from tests.checkins import small_dataset, split_dataset
 from tests.recap.features.reference_features import Reference
 from tests.worlds import all_cases, batch_of

@@ -12,7 +12,7 @@ from torch import Tensor
 from recap import columns as c
 from recap.features.catalogue import FEATURES, WHENEVER, Feature, FeatureSet
 from recap.features.values import Features
-from recap.history import Histories
+from recap.history.tensors import Histories
 from recap.model.curve_prior import CurvePrior
 from recap.model.curves import INTERVALS, Curves, quantile_knots
 from recap.model.kept_features import KeptFeatures

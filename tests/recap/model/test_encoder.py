@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from recap.history import Histories
+from recap.history.tensors import Histories
 from recap.model.backbone import EncoderLayer, GraphToken, TimeEmbedding, suffix_rows
-from tests.recap.test_graph import graph_of
-from tests.recap.test_history import tensors
+from tests.recap.history.test_graph import graph_of
+from tests.recap.history.test_tensors import tensors
 from tests.worlds import SMALL_MODEL, shake, small_model_config
 
 

@@ -13,12 +13,12 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.errors import ConfigError
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors, Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors, Histories
 from recap.model.config import ModelConfig, Stage
 from recap.model.recap import Recap, standardise
+from tests.recap.history.test_tensors import tensors
 from tests.recap.model.reference_model import ByHand
-from tests.recap.test_history import tensors
 from tests.worlds import CURVES, all_cases, batch_of, shake, small_city, small_model_config, small_recap, timed
 
 CASES = all_cases(small_city())[::6]

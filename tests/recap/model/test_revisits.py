@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recap.history import RevisitCandidates
+from recap.history.tensors import RevisitCandidates
 from recap.model.config import MAX_PRIOR, PriorConfig, Stage
 from recap.model.revisit_prior import RevisitPrior
 from tests.worlds import batch_of, shake, small_city, small_recap

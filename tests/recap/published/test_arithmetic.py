@@ -12,8 +12,8 @@ from torch import nn
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors, Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.deepmove import Deepmove
 from recap.published.depoi import AnchorConvolution, Depoi, RelationAttention, smallest_gaps

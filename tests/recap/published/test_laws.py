@@ -8,8 +8,8 @@ import torch
 from scipy import sparse
 
 from recap import columns as c
-from recap.graph import TransitionGraph
-from recap.history import CaseBatch, CheckinTensors, Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.network import PublishedScorer, SequenceNetwork

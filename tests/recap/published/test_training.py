@@ -10,8 +10,8 @@ import torch
 from recap import columns as c
 from recap.checkpoint import CHECKPOINT_MANIFEST, Checkpoint
 from recap.errors import CheckpointError, VocabularyError
-from recap.graph import TransitionGraph
-from recap.history import CheckinTensors, Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CheckinTensors, Histories
 from recap.presets import training_preset
 from recap.published import registry
 from recap.published.city import City

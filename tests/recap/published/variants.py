@@ -6,7 +6,7 @@ from typing import Any, Final
 import torch
 
 from recap.data.dataset import Dataset
-from recap.history import CheckinTensors
+from recap.history.tensors import CheckinTensors
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.configs import PUBLISHED, published_config

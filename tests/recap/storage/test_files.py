@@ -20,7 +20,7 @@ from recap.data.readers.own_table import read_own_table
 from recap.errors import ConfigError, DataError, RecapError
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.records import write_records
-from recap.graph import TransitionGraph
+from recap.history.graph import TransitionGraph
 from recap.runs.store.run_store import RunStore
 from recap.storage.artifacts import new_folder, recover_folders
 from recap.storage.atomic import new_file, replace_bytes, replace_json, replace_text, replacing

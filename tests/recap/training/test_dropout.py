@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from recap.random_masks import draw_mask
+from recap.arithmetic.random_masks import draw_mask
 from recap.training.group import SharedMaskDropout
 
 CASES = 11

@@ -8,17 +8,17 @@ import pytest
 import torch
 
 from recap import columns as c
+from recap.asking.open_model import open_model
 from recap.checkpoint import GIVEN_TIME_WEIGHTS, WEIGHTS, Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import metrics_by_group
 from recap.evaluation.scoring import rank_cases
-from recap.graph import TransitionGraph
-from recap.history import CaseBatch, CheckinTensors, TimedHistories
-from recap.model.pretrained_curves import PretrainedCurves
-from recap.open_model import open_model
-from recap.pretrained import PretrainedCheckpoint
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CaseBatch, CheckinTensors, TimedHistories
+from recap.pretrained.checkpoint import PretrainedCheckpoint
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.tensors import load_tensors
 from recap.training.run import train

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from recap.graph import TransitionGraph
-from recap.history import Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import Histories
 from recap.model.config import Stage
 from recap.model.recap import Recap
 from recap.scores import Scores

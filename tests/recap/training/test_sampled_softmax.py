@@ -12,8 +12,8 @@ from recap.checkpoint import MODEL_CARD
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError
 from recap.evaluation.evaluate import evaluate
-from recap.graph import TransitionGraph
-from recap.history import CaseBatch
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import CaseBatch
 from recap.model.config import Stage
 from recap.model.sampled import SampledScores, sampled_scores
 from recap.scores import Scorer

@@ -15,8 +15,8 @@ from recap.data.dataset import Dataset
 from recap.errors import DataError
 from recap.evaluation.evaluate import evaluate
 from recap.features.catalogue import WHENEVER
-from recap.graph import TransitionGraph
-from recap.history import Histories
+from recap.history.graph import TransitionGraph
+from recap.history.tensors import Histories
 from recap.model.config import Stage
 from recap.model.curves import Curves
 from recap.model.recap import Recap

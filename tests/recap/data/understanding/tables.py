@@ -11,7 +11,7 @@ import pandas as pd
 
 from recap import columns as c
 from recap.data.parsing.options import parse_mapping
-from recap.data.synthetic import build_demo_city
+from recap.synthetic import build_demo_city
 
 ROWS: Final = 1000
 ZONE: Final = "Europe/Berlin"

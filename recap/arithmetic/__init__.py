@@ -1,0 +1,1 @@
+"""Small computations that know nothing of check-ins: ragged ranges, sparse products, dropout masks, distances."""

@@ -1,0 +1,273 @@
+"""A model opened on a dataset: it ranks cases, edited cases and what comes next, in float64.
+
+Shape suffixes: B cases or variants, P POIs.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from recap import columns as c
+from recap.asking.counterfactuals import Counterfactual, History, TimedHistory, pack_counterfactuals, pack_histories
+from recap.asking.itinerary import Itinerary
+from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset
+from recap.errors import CaseError, CheckpointError, VocabularyError
+from recap.evaluation.cases import describe_cases
+from recap.evaluation.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
+from recap.evaluation.ranks import check_scores
+from recap.evaluation.scoring import histories_per_pass
+from recap.history.graph import TransitionGraph
+from recap.history.moments import Case, Moment, is_moment, named_case
+from recap.history.tensors import CaseBatch, CheckinTensors, Histories
+from recap.model.curve_prior import CurveValues
+from recap.model.edited_graph import EditedPropagation
+from recap.model.interventions import Interventions
+from recap.model.recap import CORE, RevisitParts
+from recap.model.scorer import RecapScorer
+from recap.probabilities import UNFITTED, Temperature
+from recap.scores import Scorer, Scores
+from recap.vocabulary import Match
+
+_VARIANTS_PER_PASS = 256
+
+
+class CaseRanker:
+    """A model opened on a dataset: it scores histories, cases and edited copies of them. A baseline has no checkpoint
+    but a ``scorer``. ``scorer, graph, checkins, cases`` (test cases): if computed already; ``num_candidates``: only the
+    first places are candidates for the next place; None takes all. Raises VocabularyError: another dataset.
+    """
+
+    scorer: Scorer
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint | None,
+        dataset: Dataset,
+        *,
+        scorer: Scorer | None = None,
+        graph: TransitionGraph | None = None,
+        checkins: CheckinTensors | None = None,
+        cases: pd.DataFrame | None = None,
+        num_candidates: int | None = None,
+    ) -> None:
+        self._checkpoint, self.dataset = checkpoint, dataset
+        self.graph = graph or TransitionGraph.from_dataset(dataset)
+        self.checkins = checkins or CheckinTensors.from_dataset(dataset)
+        self.num_candidates = num_candidates or dataset.num_pois
+        self._cases = {} if cases is None else {c.TEST: cases}
+        self.scorer = scorer or self.checkpoint.scorer(dataset, self.graph)
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """The checkpoint; raises CheckpointError for a baseline."""
+        if self._checkpoint is None:
+            raise CheckpointError(f"{self.scorer.name} is a baseline: name a checkpoint folder")
+        return self._checkpoint
+
+    @property
+    def is_baseline(self) -> bool:
+        return self._checkpoint is None
+
+    @property
+    def match(self) -> Match | None:
+        """Which users and places the checkpoint knows; None for a baseline or the checkpoint's own dataset."""
+        return None if self._checkpoint is None else self._checkpoint.match(self.dataset)
+
+    @property
+    def label(self) -> str:
+        """The checkpoint's label, or the baseline's name."""
+        return self.scorer.name if self._checkpoint is None else self._checkpoint.label
+
+    @property
+    def temperature(self) -> Temperature | None:
+        """Turns scores into probabilities; None for a model without them, as counts are."""
+        if self._checkpoint is None:
+            return UNFITTED if isinstance(self.scorer, RecapScorer) else None
+        return self._checkpoint.temperature
+
+    def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
+        """Totals (B, P) of counterfactual copies in one forward pass; only check-ins may be edited."""
+        return self.scorer.score(pack_histories([variant.history for variant in variants])).total
+
+    def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
+        """Totals (B, P) of counterfactual copies."""
+        totals = [self._totals(part) for part in self._passes(variants)]
+        return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
+
+    def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
+        """Rank of one place in each counterfactual copy (at least one)."""
+        passes = self._passes(variants)
+        return PlaceRanks.joined([PlaceRanks.of_totals(self._totals(part), poi) for part in passes])
+
+    def _passes(self, variants: Sequence[Counterfactual]) -> list[Sequence[Counterfactual]]:
+        size = histories_per_pass(self.dataset.num_pois, _VARIANTS_PER_PASS)
+        return [variants[start : start + size] for start in range(0, len(variants), size)]
+
+    @cached_property
+    def cases(self) -> pd.DataFrame:
+        """The test cases, see `describe_cases`."""
+        return self.cases_of(c.TEST)
+
+    def cases_of(self, split: int) -> pd.DataFrame:
+        """The cases of a split in records order, cached."""
+        if split not in self._cases:
+            self._cases[split] = describe_cases(self.dataset, self.graph, split)
+        return self._cases[split]
+
+    def case(self, number: int, split: int = c.TEST) -> pd.Series:
+        """One case of a split. Raises CaseError: no such case."""
+        cases, name = self.cases_of(split), "validation" if split == c.VAL else c.SPLIT_NAMES[split]
+        if not 0 <= number < len(cases):
+            known = f"cases 0 to {len(cases) - 1}" if len(cases) else f"no {name} case"
+            raise CaseError(f"there is no {name} case {number}; this dataset has {known}")
+        return cases.iloc[number]
+
+    def moment(self, case: int | Moment, split: int = c.TEST) -> Moment:
+        """The case of a number, or a user's moment, which is a `Case` where a test case starts. Raises CaseError: no
+        such case, or a row that is not the user's.
+        """
+        if not isinstance(case, Moment):
+            return Case.of(self.case(case, split), split)
+        if not is_moment(self.dataset, case):
+            raise CaseError(f"check-in {case.row} of {self.dataset.manifest.name} is not one of user {case.user}")
+        return case if isinstance(case, Case) else named_case(case, self.cases)
+
+    def histories(self, rows: list[int]) -> Histories:
+        """What was known at the check-ins of these rows; with the next check-in's time for a model that reads it."""
+        batch = CaseBatch(self.checkins, torch.tensor(rows, dtype=torch.int64))
+        return batch.histories(target_time=self.scorer.reads_target_time)
+
+    def score(self, histories: Histories) -> Scores:
+        """Scores of a batch. Raises ScoreError for NaN, VocabularyError for a new user whom the model does not know."""
+        try:
+            scores = self.scorer.score(histories)
+        except IndexError:
+            if int(histories.user_B.max()) < self.dataset.num_users:
+                raise
+            raise VocabularyError(
+                f"{self.label} learned one vector for each user and does not know a new one: choose another model"
+            ) from None
+        check_scores(scores.total, self.scorer.name)
+        return scores
+
+    def history(self, moment: Moment) -> History:
+        """The user's check-ins up to a moment; with the next check-in's time for a model that reads it. CaseError: the
+        model reads that time, and there is no next check-in.
+        """
+        if isinstance(moment, Itinerary):
+            known = moment.history(self.dataset, self.checkins)
+        else:
+            known = History.until(self.checkins, moment.row)
+        if not self.scorer.reads_target_time:
+            return known
+        next_seconds = moment.at
+        if next_seconds is None:
+            if moment.next_place(self.dataset) is None:
+                raise CaseError(f"{self.label} reads the time of the next check-in, which is not known yet: give it")
+            next_seconds = int(self.checkins.local_seconds_T[moment.row + 1])
+        if next_seconds < known.local_seconds_H[-1]:
+            raise CaseError("the time given is before the last check-in: choose a later time, or move the check-in")
+        return TimedHistory(**vars(known), next_local_seconds=next_seconds)
+
+    def histories_at(self, moment: Moment, size: int = 1) -> Histories:
+        """What is known at a moment, as a batch of equal histories; raises as `history`."""
+        history = self.history(moment)
+        if moment.is_changed or moment.at is not None:
+            return pack_histories([history] * size)
+        return self.histories([moment.row] * size)
+
+    @cached_property
+    def for_new_user(self) -> "CaseRanker":
+        """The same model for a user without recorded check-ins: RECAP takes the mean user."""
+        if not isinstance(self.scorer, RecapScorer):
+            return self
+        opened: dict[str, Any] = {"graph": self.graph, "checkins": self.checkins, "num_candidates": self.num_candidates}
+        new = type(self)(self._checkpoint, self.dataset, scorer=self.scorer.for_new_user(), **opened)
+        new._cases = self._cases
+        return new
+
+
+class Predictor(CaseRanker):
+    """Splits the scores of a RECAP, or of curves alone, into contributions. ``opened``: see `CaseRanker`. Raises
+    CheckpointError: it holds a published model; VocabularyError: the checkpoint does not open with this dataset.
+    """
+
+    scorer: RecapScorer
+
+    def __init__(self, checkpoint: Checkpoint | None, dataset: Dataset, **opened: Any) -> None:
+        super().__init__(checkpoint, dataset, **opened)
+        self.stage, self.model = self.scorer.stage, self.scorer.model
+        self.model.requires_grad_(False)
+
+    @classmethod
+    def load(cls, checkpoint_folder: Path, dataset_folder: Path) -> "Predictor":
+        """Load and verify both folders."""
+        return cls(Checkpoint.load(checkpoint_folder), Dataset.load(dataset_folder))
+
+    def pack(self, variants: Sequence[Counterfactual]) -> tuple[Histories, Interventions]:
+        return pack_counterfactuals(variants, self.model, self.propagation)
+
+    def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
+        histories, changes = self.pack(variants)
+        with torch.inference_mode():
+            total: Tensor = self.model(histories, self.stage, changes=changes).total
+        return total
+
+    def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
+        """As in `CaseRanker`, without all totals if the core scores every place by its own weights and no curves do."""
+        core, config = self.model.core, self.model.config
+        only_states = self.model.curves is None and config.core_scope == "everywhere"
+        if not only_states or core is None or core.is_new_P is not None or any(CORE in item.off for item in variants):
+            return super().place_ranks(variants, poi)
+        states: list[Tensor] = []
+        no_index = torch.zeros(0, dtype=torch.int64)
+        pieces = [Contributions(no_index, no_index, torch.zeros(0, dtype=torch.float64))]
+        with torch.inference_mode():
+            for start in range(0, len(variants), _VARIANTS_PER_PASS):
+                histories, changes = self.pack(variants[start : start + _VARIANTS_PER_PASS])
+                states.append(self.state(histories, changes))
+                parts = self.model.revisit(histories, self.stage, states[-1], changes)
+                if parts is not None and parts.packed:
+                    candidates = parts.candidates
+                    pieces.append(Contributions(candidates.case_C + start, candidates.poi_C, parts.value_C))
+            contributions = Contributions(*map(torch.cat, zip(*pieces, strict=True)))
+            return place_ranks_of_states(core.output, torch.cat(states), contributions, poi)
+
+    @cached_property
+    def propagation(self) -> EditedPropagation | None:
+        """Recomputes rows of G^(N) under edited counts; None without a graph branch."""
+        if self.model.graph_token is None:
+            return None
+        embedding_PE = self.model.poi_embedding.weight.detach().double().numpy()
+        return EditedPropagation(self.graph, embedding_PE, self.model.graph_token.num_hops)
+
+    def state(self, histories: Histories, changes: Interventions | None = None) -> Tensor:
+        """The prediction state h_BD."""
+        with torch.inference_mode():
+            return self.model.encode(histories, self.stage, self.scorer.propagated_PE, changes)
+
+    def revisit_parts(
+        self, histories: Histories, state_BD: Tensor, changes: Interventions | None = None
+    ) -> RevisitParts | None:
+        """Prior terms, gates and corrections of the packed candidates; None while the prior is inactive."""
+        with torch.inference_mode():
+            values = None if self.model.curves is None else self.model.features_of(histories, changes)
+            return self.model.revisit(histories, self.stage, state_BD, changes, values)
+
+    def curve_values(self, histories: Histories, changes: Interventions | None = None) -> CurveValues:
+        with torch.inference_mode():
+            return self.model.features_of(histories, changes)
+
+
+def open_ranker(checkpoint: Checkpoint | None, dataset: Dataset, **opened: Any) -> CaseRanker:
+    """A checkpoint, or a baseline with its ``scorer``, opened on a dataset. ``opened``: see `CaseRanker`. Raises
+    VocabularyError: the checkpoint does not open with this dataset.
+    """
+    is_recap = isinstance(opened.get("scorer"), RecapScorer) if checkpoint is None else checkpoint.is_recap
+    return (Predictor if is_recap else CaseRanker)(checkpoint, dataset, **opened)

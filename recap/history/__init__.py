@@ -1,0 +1,1 @@
+"""What is known of users, and when: the transition graph, check-ins as tensors, visits, moments."""

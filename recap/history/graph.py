@@ -1,0 +1,188 @@
+"""The directed transition graph of the training split (paper, Sec. 3.2)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from recap import columns as c
+from recap.data.cases import build_cases
+from recap.data.dataset import Dataset
+from recap.errors import DataError
+
+TAIL_MAX_COUNT: Final = 1
+"""Tail threshold eta: a transition is tail when it occurs at most this often in training."""
+
+_SOURCES_PER_BLOCK: Final = 512
+_CELLS_PER_BLOCK: Final = 1 << 25
+"""Reach is computed for at most this many (source, POI) cells at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionGraph:
+    """Counted transitions between P POIs. ``counts``: int64 CSR of shape (P, P), m_sd."""
+
+    counts: sparse.csr_array
+
+    @classmethod
+    def from_dataset(cls, dataset: Dataset) -> "TransitionGraph":
+        """Count adjacent source -> destination pairs of a dataset's training cases (m_sd, Sec. 3). Raises DataError if
+        there is no training case.
+        """
+        rows = build_cases(dataset.checkins, c.TRAIN)
+        if len(rows) == 0:
+            raise DataError("the training split has no transition to count")
+        poi, num_pois = dataset.checkins[c.POI].to_numpy(), dataset.num_pois
+        keys = poi[rows] * np.int64(num_pois)
+        rows += 1
+        keys += poi[rows]
+        del rows
+        # np.unique holds three times as much memory.
+        keys.sort()
+        at = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        counts = np.diff(at, append=len(keys))
+        source, destination = np.divmod(keys[at], num_pois)
+        del keys, at
+        first = np.append(0, np.cumsum(np.bincount(source, minlength=num_pois)))
+        return cls(counts=sparse.csr_array((counts, destination, first), shape=(num_pois, num_pois)))
+
+    @classmethod
+    def from_counts(cls, counts: pd.Series, num_pois: int) -> "TransitionGraph":
+        source, destination = (counts.index.get_level_values(level).to_numpy() for level in (0, 1))
+        shape = (num_pois, num_pois)
+        matrix = sparse.coo_array((counts.to_numpy(np.int64), (source, destination)), shape=shape).tocsr()
+        matrix.sort_indices()
+        return cls(counts=matrix)
+
+    @property
+    def num_pois(self) -> int:
+        return self.counts.shape[0]
+
+    @property
+    def num_transitions(self) -> int:
+        return self.counts.nnz
+
+    @cached_property
+    def adjacency(self) -> sparse.csr_array:
+        """Row-normalised A (Eq. 6), float64; rows of POIs without out-edges are zero."""
+        return row_normalised(self.counts)
+
+    @cached_property
+    def _edges(self) -> sparse.csr_array:
+        edges = self.counts.astype(np.float32)
+        edges.data[:] = 1.0
+        return edges
+
+    def count(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+        """m_sd of pairs: int64, one per (source, destination)."""
+        return _at(self.counts, source, destination).astype(np.int64)
+
+    def probability(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+        """A_sd of pairs: float64."""
+        return _at(self.adjacency, source, destination)
+
+    def hops_of(self, source: np.ndarray, destination: np.ndarray, max_hops: int) -> np.ndarray:
+        """Smallest N <= max_hops with destination in C_N(source) (App. C.2), int64; 0 if none."""
+        if max_hops <= 2:  # no dense reach of the sources
+            hops = np.where(self.two_step_probability(source, destination) > 0, 2, 0) if max_hops == 2 else 0
+            return np.where(self.count(source, destination) > 0, 1, hops)
+        hops, _ = self.explore(np.unique(source), source, destination, max_hops)
+        return hops
+
+    def explore(
+        self, sources: np.ndarray, source: np.ndarray, destination: np.ndarray, max_hops: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Hops of pairs (`hops_of`) and sizes of candidate sets in one breadth-first pass: int64 (max_hops, sources),
+        of C_n(sources[i]) at [n - 1, i]. ``sources``: distinct POIs in ascending order, with every ``source``.
+        """
+        hops = np.zeros(len(source), dtype=np.int64)
+        sizes = np.zeros((max_hops, len(sources)), dtype=np.int64)
+        position = np.searchsorted(sources, source)
+        order, bounds = _group(position, len(sources))
+        for start, reach in self.reach_blocks(sources, max_hops):
+            end = start + len(reach[0])
+            pairs = order[bounds[start] : bounds[end]]
+            local = position[pairs] - start
+            for n in range(max_hops, 0, -1):
+                hops[pairs[reach[n - 1][local, destination[pairs]]]] = n
+                sizes[n - 1, start:end] = reach[n - 1].sum(axis=1)
+        return hops, sizes
+
+    def two_step_probability(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+        """(A^2)_sd of pairs: float64."""
+        values = np.zeros(len(source))
+        uniques, position = np.unique(source, return_inverse=True)
+        order, bounds = _group(position, len(uniques))
+        for start in range(0, len(uniques), _SOURCES_PER_BLOCK):
+            block = uniques[start : start + _SOURCES_PER_BLOCK]
+            squared = sparse.csr_array(self.adjacency[block] @ self.adjacency)
+            pairs = order[bounds[start] : bounds[start + len(block)]]
+            values[pairs] = _at(squared, position[pairs] - start, destination[pairs])
+        return values
+
+    def reach_blocks(self, sources: np.ndarray, max_hops: int) -> Iterator[tuple[int, list[np.ndarray]]]:
+        """Breadth-first reach of many sources, in blocks to bound memory. Yields (start, reach): ``reach[n - 1]`` is a
+        bool array (block, P) of C_n of ``sources[start:start + block]``.
+        """
+        size = max(1, min(_SOURCES_PER_BLOCK, _CELLS_PER_BLOCK // self.num_pois))
+        for start in range(0, len(sources), size):
+            frontier = self._edges[sources[start : start + size]].toarray() > 0
+            reached = frontier.copy()
+            reach = [reached]
+            for _ in range(max_hops - 1):
+                step = sparse.csr_array(frontier.astype(np.float32)) @ self._edges
+                found = step.toarray() > 0
+                frontier = found & ~reached
+                reached = reached | found
+                reach.append(reached)
+            yield start, reach
+
+    def two_hop_paths(self, source: int, destination: int) -> pd.DataFrame:
+        """All middle POIs m of source -> m -> destination, strongest first: ``middle, count_in, count_out`` (transition
+        counts), ``p_in, p_out, product`` (A_sm, A_md and their product) and ``share`` of (A^2)_sd, their sum.
+        """
+        into = self._incoming.indices[slice(*self._incoming.indptr[destination : destination + 2])]
+        middles = np.intersect1d(self.counts[[source]].indices, into)
+        first, second = (np.full_like(middles, source), middles), (middles, np.full_like(middles, destination))
+        p_in, p_out = self.probability(*first), self.probability(*second)
+        product = p_in * p_out
+        total = product.sum()
+        paths = pd.DataFrame(
+            {
+                "middle": middles.astype(np.int64),
+                "count_in": self.count(*first),
+                "count_out": self.count(*second),
+                "p_in": p_in,
+                "p_out": p_out,
+                "product": product,
+                "share": product / total if total > 0 else product,
+            }
+        )
+        return paths.sort_values(["product", "middle"], ascending=[False, True], ignore_index=True)
+
+    @cached_property
+    def _incoming(self) -> sparse.csc_array:
+        return self.counts.tocsc()
+
+
+def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Every row divided by its sum; empty rows stay empty."""
+    totals = matrix.sum(axis=1)
+    scale = np.divide(1.0, totals, out=np.zeros(len(totals)), where=totals > 0)
+    return sparse.csr_array(sparse.diags_array(scale) @ matrix)
+
+
+def _group(position: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Order that sorts the positions, and where each of ``size`` positions begins in it."""
+    order = np.argsort(position, kind="stable")
+    return order, np.searchsorted(position[order], np.arange(size + 1))
+
+
+def _at(matrix: sparse.csr_array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    if len(rows) == 0:
+        return np.zeros(0, dtype=matrix.dtype)
+    return np.asarray(matrix[np.asarray(rows), np.asarray(columns)]).ravel()

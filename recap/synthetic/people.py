@@ -1,0 +1,183 @@
+"""The city's people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from recap.synthetic import places
+from recap.synthetic.categories import CATEGORIES, CATEGORY_INDEX, GROUPS, TIMETABLES, Errand
+from recap.synthetic.draws import Draws, Gravity, pick_weighted
+from recap.synthetic.shapes import Point
+from recap.synthetic.venues import Venue
+
+_T = TypeVar("_T")
+DAYS: Final = 294
+_TYPES: Final = (("commuter", 255), ("worker", 405), ("student", 130), ("local", 130), ("visitor", 80))
+# Check-ins on an active day, per mille before the kind of venue counts; dealt evenly
+_EAGERNESS: Final = (1971, 2077, 2182, 2288, 2429, 2570, 2710, 2886, 3098, 3344, 3626, 3978, 4576, 5632, 7392, 10560)
+_NEAR: Final = Gravity(softening=3, power=4)  # for homes and workplaces
+# How readily a person checks in at a kind of venue, per mille
+_TELLS: Final = (50, 200, 500, 800, 1200, 1600, 2200)
+_PARENTS: Final = 300  # per mille of working and local people
+_VISITOR_EAGERNESS: Final = 900
+_VISITOR_ACTIVE_DAYS: Final = 900
+_RHYTHM: Final = (10, 20, 40, 80, 150, 300)  # per cent, by weekday
+_SHIFTS: Final = (-60, -45, -30, -20, -10, 0, 0, 10, 20, 30, 45, 60, 75, 90, 150, 330)
+# Share of days on which a person checks in, per mille; dealt evenly
+_ACTIVE_DAYS: Final = (70, 74, 81, 87, 94, 101, 109, 122, 140, 168, 220, 338)
+
+
+@dataclass(frozen=True)
+class Person:
+    """One user.
+
+    Attributes:
+        home .. work_hub: venue indices; `school` is -1 for people who take no child there.
+        first_day, last_day: the stay, in days since the record begins; the last one is excluded.
+        habits: factor on the chance of each errand of the timetable, per cent, by weekday.
+        tastes: weight by category when a new place is tried.
+        tells: how readily visits to a category are checked in, per mille.
+        shift: minutes by which weekdays run early or late.
+        curiosity, circle: per cent of the usual urge to explore, and of the usual number of places known before.
+        eagerness: how readily the person checks in, per mille. active_days: share of days with check-ins, per mille.
+    """
+
+    timetable: str
+    home: int
+    anchors: tuple[int, ...]
+    family: int
+    school: int
+    home_hub: int
+    work_hub: int
+    first_day: int
+    last_day: int
+    habits: tuple[tuple[int, ...], ...]
+    tastes: tuple[int, ...]
+    tells: tuple[int, ...]
+    shift: int
+    curiosity: int
+    circle: int
+    eagerness: int
+    active_days: int
+
+
+def build_people(venues: list[Venue], seed: int, people: int) -> list[Person]:
+    """Draw the people one by one; homes and workplaces fill up."""
+    town = _Town(venues)
+    draws = Draws(seed, 5)
+    kinds = _deal([kind for kind, share in _TYPES for _ in range(share)], people, draws)
+    eagerness = _deal(_EAGERNESS, people, draws)
+    active_days = _deal(_ACTIVE_DAYS, people, draws)
+    return [
+        _settle(town, kind, eager, active, Draws(seed, 2, number))
+        for number, (kind, eager, active) in enumerate(zip(kinds, eagerness, active_days, strict=True))
+    ]
+
+
+def _deal(values: Sequence[_T], people: int, draws: Draws) -> list[_T]:
+    """One value for each person, each value equally often: every seed has the same mix."""
+    return [values[position * len(values) // people] for position in draws.shuffled(people)]
+
+
+class _Town:
+    def __init__(self, venues: list[Venue]) -> None:
+        self.at = [venue.at for venue in venues]
+        self._where = np.array(self.at, dtype=np.int64)
+        self._room = np.array([venue.appeal * 64 for venue in venues], dtype=np.int64)
+        self.flats = _of_group(venues, "home")
+        self.hotels = _of_group(venues, "hotel")
+        self.work = _of_group(venues, "work")
+        self.schools = np.flatnonzero([venue.category == CATEGORY_INDEX["School"] for venue in venues])
+        self.campus = _of_group(venues, "campus")
+        self.hubs = _of_group(venues, "hub")
+        kinds = np.array([*(district.kind for district in places.DISTRICTS), "outside"])
+        outlying = kinds[[venue.district for venue in venues]] == "town"
+        self.town_flats = _some(self.flats, outlying)
+        self.city_flats = _some(self.flats, ~outlying)
+        self.city_work = _some(self.work, ~outlying)
+        self.heart = next(district.heart for district in places.DISTRICTS if district.kind == "campus")
+
+    def take(self, choices: npt.NDArray[np.int64], draws: Draws, near: Point | None = None, fills: int = 1) -> int:
+        """A venue in proportion to its room and, with `near`, to gravity; its room shrinks by `fills`."""
+        weights = self._room[choices]
+        if near is not None:
+            weights = weights * _NEAR.of_all(self._where[choices], near)
+        place = pick_weighted(weights, draws)
+        assert place is not None, "room never shrinks to nothing"
+        taken = int(choices[place])
+        self._room[taken] = max(int(self._room[taken]) // fills, 1)
+        return taken
+
+    def hub_near(self, venue: int) -> int:
+        away = self._where[self.hubs] - self._where[venue]
+        return int(self.hubs[(away * away).sum(axis=1).argmin()])
+
+
+def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Draws) -> Person:
+    visiting = kind == "visitor"
+    anchors: tuple[int, ...]
+    match kind:
+        case "student":
+            home = town.take(town.flats, draws, near=town.heart, fills=6)
+            anchors = tuple(town.take(town.campus, draws) for _ in range(3))
+        case "worker":
+            home = town.take(town.city_flats, draws, fills=16)
+            anchors = (town.take(town.work, draws, near=town.at[home], fills=16),)
+        case "commuter":
+            home = town.take(town.town_flats, draws, fills=16)
+            anchors = (town.take(town.city_work, draws, fills=16),)
+        case _:
+            home = town.take(town.hotels, draws) if visiting else town.take(town.city_flats, draws, fills=16)
+            anchors = (home,)
+    if kind in ("worker", "commuter") and draws.chance(300):
+        anchors = (*anchors, town.take(town.work, draws, near=town.at[anchors[0]], fills=16))
+    family = town.take(town.flats, draws, near=town.at[home], fills=16)
+    school = -1
+    if kind in ("worker", "commuter", "local") and draws.chance(_PARENTS):
+        school = town.take(town.schools, draws, near=town.at[home], fills=4)
+    timetable = "worker" if kind == "commuter" else kind
+    first, last = 0, DAYS
+    if visiting:
+        first = draws.below(DAYS - 12)
+        last = first + draws.between(6, 24)
+    elif draws.chance(200):
+        first = draws.below(DAYS // 3)
+    return Person(
+        timetable=timetable,
+        home=home,
+        anchors=anchors,
+        family=family,
+        school=school,
+        home_hub=town.hub_near(home),
+        work_hub=town.hub_near(anchors[0]),
+        first_day=first,
+        last_day=min(last, DAYS),
+        habits=tuple(_habit(errand, draws) for errand in TIMETABLES[timetable]),
+        tastes=tuple(draws.below(4) * draws.below(4) for _ in CATEGORIES),
+        tells=tuple(_TELLS[draws.below(len(_TELLS))] for _ in CATEGORIES),
+        shift=_SHIFTS[draws.below(len(_SHIFTS))],
+        curiosity=draws.between(40, 160) * (3 if visiting else 1),
+        circle=0 if visiting else draws.between(30, 170),
+        eagerness=_VISITOR_EAGERNESS if visiting else eagerness,
+        active_days=_VISITOR_ACTIVE_DAYS if visiting else active_days,
+    )
+
+
+def _habit(errand: Errand, draws: Draws) -> tuple[int, ...]:
+    """Factor on an errand's chance, per cent by weekday; constant for work and home."""
+    liking = draws.between(30, 170)
+    if errand.group in ("anchor", "campus", "home"):
+        return (liking,) * 7
+    return tuple(liking * _RHYTHM[draws.below(len(_RHYTHM))] // 100 for _ in range(7))
+
+
+def _some(choices: npt.NDArray[np.int64], fit: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    fitting = choices[fit[choices]]
+    return fitting if len(fitting) else choices
+
+
+def _of_group(venues: list[Venue], group: str) -> npt.NDArray[np.int64]:
+    return np.array([i for i, venue in enumerate(venues) if venue.category in GROUPS[group]], dtype=np.int64)

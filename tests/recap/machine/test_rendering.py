@@ -1,0 +1,40 @@
+"""Templates: what is escaped, what is refused, and that the cards of the demo city are those that are hashed."""
+
+from pathlib import Path
+
+import pytest
+from jinja2 import UndefinedError
+
+from recap.checkpoint import Checkpoint, model_card
+from recap.data.card import dataset_card
+from recap.data.dataset import Dataset
+from recap.machine.rendering import render
+
+DEMO = Path(__file__).parents[3] / "checkpoints" / "demo-city"
+
+
+def test_a_missing_value_is_an_error() -> None:
+    """A page with a hole in it is not written."""
+    with pytest.raises(UndefinedError, match="title"):
+        render("model_card.md.j2", manifest={}, summary={})
+
+
+def test_the_bundled_cards_are_what_the_templates_make() -> None:
+    """Of models and of the dataset, byte by byte."""
+    for name in ("checkpoint", "paper", "without-holdout"):
+        checkpoint = Checkpoint.load(DEMO / name)
+        made = model_card(checkpoint.manifest, checkpoint.read_summary())
+        assert made == (checkpoint.folder / "MODEL_CARD.md").read_text(encoding="utf-8"), name
+    folder = DEMO / "dataset"
+    assert dataset_card(Dataset.load(folder)) == (folder / "CARD.md").read_text(encoding="utf-8")
+
+
+def test_a_group_without_cases_has_no_number() -> None:
+    """None is shown as a dash."""
+    checkpoint = Checkpoint.load(DEMO / "checkpoint")
+    summary = checkpoint.read_summary()
+    summary["test"] = {
+        "all": summary["test"]["all"],
+        "tail": {"n": 0, **dict.fromkeys(("hr1", "hr20", "ndcg20", "mrr"))},
+    }
+    assert "| recap | tail | 0 | – | – | – | – |\n" in model_card(checkpoint.manifest, summary)
