@@ -180,6 +180,13 @@ def sentences(found: Comparison) -> list[str]:
     return [finds_sentence(found), cases_sentence(found), seeds_sentence(found)] if found.n else []
 
 
+def caveat(found: Comparison) -> str:
+    """What a slide says next to the headline: the metric, and what the numbers rest on."""
+    row = found.row("all")
+    over = f" Over all cases: {points(row['difference'])} points [{points(row['low'])}, {points(row['high'])}]."
+    return f"{METRIC_LABELS[found.metric]}.{over * (found.users > 1)} {' '.join(sentences(found))}"
+
+
 def p_value(p: float) -> str:
     """A p-value with two significant digits; the smallest that the sampled flips can give is a bound.
 

@@ -158,6 +158,9 @@ _KINDS: Final = {
     "md": ("text/markdown", ":material/table:"),
     "tex": ("application/x-tex", ":material/table:"),
     "png": ("image/png", ":material/image:"),
+    "svg": ("image/svg+xml", ":material/image:"),
+    "pdf": ("application/pdf", ":material/picture_as_pdf:"),
+    "pptx": ("application/vnd.openxmlformats-officedocument.presentationml.presentation", ":material/slideshow:"),
     "html": ("text/html", ":material/description:"),
     "json": ("application/json", ":material/data_object:"),
 }
