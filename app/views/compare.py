@@ -68,7 +68,7 @@ def view() -> None:
         if found.seeds is not None:
             tables["Seeds"] = found.seeds.drop(columns="each")
         tables["Cases that flipped"] = comparisons.cell_cases(a, b, found.k, cell)
-        downloads(lambda: tables, source=source, key="compare", below=partial(save_all_models, source))
+        downloads(lambda: tables, source=source, key="compare", below=partial(save_all_models, source, metric, a.label))
 
 
 def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, Ranker]:
