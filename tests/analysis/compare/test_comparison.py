@@ -14,7 +14,7 @@ from scipy import stats
 
 from analysis.compare.cells import CELLS, HitSelection, cell_mask, listed_cases
 from analysis.compare.comparison import PairedCases, compare
-from analysis.compare.head_share import head_weights, is_tail
+from analysis.compare.head_share import reweight
 from analysis.compare.model_table import merge_seeds, model_table, write_table
 from analysis.compare.paired import compare_means
 from analysis.compare.side import records_of_ranks
@@ -134,19 +134,15 @@ def test_the_headline_says_what_its_parts_say(
         assert said == "Feature curves beat visit count on rare transitions (+100.0 points) and tie on frequent ones."
 
 
-def weighted_mean(table: pd.DataFrame, metric: str) -> float:
-    return float(np.average(metric_values(table, metric), weights=head_weights(is_tail(table))))
-
-
 def test_the_papers_share_of_frequent_cases() -> None:
-    """313 of 958 count as frequent: values and interval are weighted means, also of two seeds; groups stay."""
+    """313 of 958 count as frequent: values and interval are those of `reweight`, and of two seeds; groups stay."""
     rng = np.random.default_rng(2)
     users, seen = rng.integers(0, 20, 90).tolist(), rng.integers(0, 9, 90).tolist()
     one, two, three = (records(rng.integers(1, 40, 90).tolist(), users=users, seen=seen) for _ in range(3))
     a, b = side("A", one, three), side("B", two)
     plain, found = (compare(PairedCases(one, weighted=weighted), a, b, "hr20") for weighted in (False, True))
     every, tail = found.row("all"), np.array(seen) <= 1
-    expected = [weighted_mean(table, "hr20") for table in (two, one)]
+    expected = [reweight(table, "hr20")["value"] for table in (two, one)]
     assert [every["b"], every["a"]] == pytest.approx(expected) and every["b"] != plain.row("all")["b"]
     gained = two.assign(**{c.NUM_BETTER: np.where(tail, 0, 99)}), two.assign(**{c.NUM_BETTER: 99})
     share = compare(PairedCases(one, weighted=True), side("A", gained[1]), side("B", gained[0]), "hr20").row("all")

@@ -12,13 +12,12 @@ import pandas as pd
 import pytest
 import torch
 
-from analysis.compare.head_share import head_weights, is_tail
+from analysis.compare.head_share import reweight
 from analysis.compare.paired import compare_means
 from analysis.experiments import cities
 from analysis.experiments.results import ArmResult, ExperimentResult, markdown, measure, training_digest, value_at
 from analysis.experiments.running import RESULT_FILE, run_experiment
 from analysis.experiments.spec import ACCURACY, ExperimentSpec, check_spec, list_specs, load_spec
-from analysis.records.accuracy import metric_values
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.checkpoint import Checkpoint
@@ -235,9 +234,10 @@ def test_the_paper_at_its_share_of_head_cases() -> None:
     """.3267 x .5 + .6733 x .25 = .3317 for one of two head cases and one of four tail cases right."""
     rows: dict[str, list[int]] = {c.TRANSITION_COUNT: [5, 5, 0, 1, 1, 0], c.USER: [0, 1, 2, 3, 4, 5]}
     rows |= {c.NUM_BETTER: [0, 1, 0, 2, 3, 4], c.NUM_TIED: [1] * 6}
-    cases = pd.DataFrame(rows)
-    found = np.average(metric_values(cases, "hr1"), weights=head_weights(is_tail(cases)))
-    assert found == pytest.approx(313 / 958 * 0.5 + 645 / 958 * 0.25)
+    found = reweight(pd.DataFrame(rows), "hr1")
+    assert found["value"] == pytest.approx(313 / 958 * 0.5 + 645 / 958 * 0.25)
+    head = pd.DataFrame({name: values[:2] for name, values in rows.items()})
+    assert reweight(head, "hr1")["value"] is None
 
 
 def test_the_tables_by_hand(done: tuple[ExperimentResult, Path]) -> None:
