@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.learn.course import COURSE, MINUTES, ROUTE
+from analysis.learn.course import COURSE, MINUTES
+from analysis.learn.plan import CLASS_MINUTES
 from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts, without_model
 from tests.learn_worlds import DEMO, demo_lesson
 
@@ -85,10 +86,14 @@ def test_three_small_models_train() -> None:
 
 @pytest.mark.usefixtures("_demo")
 def test_the_teachers_page() -> None:
-    """Plan and questions of all lessons, the route first."""
+    """Plan and questions of all lessons, the route first; handout and key are two files."""
     app = calm_view("learn", page="teacher")
-    assert app.title[0].value == f"{ROUTE} lessons, {MINUTES} minutes"
-    assert list(app.table[0].value["Lesson"]) == [entry.outline.title for entry in COURSE]
+    assert app.title[0].value == f"A class of {CLASS_MINUTES} minutes" and f"{MINUTES} minutes" in texts(app)
+    parts = list(app.table[0].value["Part"])
+    assert [part for part in parts if part[0].isdigit()] == [
+        f"{number}. {entry.outline.title}" for number, entry in enumerate(COURSE, start=1)
+    ]
+    assert [button.proto.label for button in app.get("download_button")] == ["Handout", "Answer key"]
     assert len(app.expander) == len(COURSE)
     app.button(key="learn_back").click().run()
     assert app.title[0].value == COURSE[0].outline.title

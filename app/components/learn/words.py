@@ -3,19 +3,24 @@
 from typing import Final
 
 TRAIN_AGAIN: Final = "Train again to see what your change does."
-FOR_TEACHERS: Final = (
-    "Each lesson asks for a guess before the answer. Let the class guess alone, talk in pairs, then reveal."
-)
 NOTHING_SENT: Final = "Answers stay in the address of each learner's page. Nothing is sent anywhere."
-HANDOUT_HELP: Final = "One page that prints: all questions, then the answers."
+HANDOUT_HELP: Final = "To print: the plan on one page, then all questions."
+KEY_HELP: Final = "To print: all answers."
 
 
 def progress_line(lessons: int, minutes: int, answered: int, questions: int) -> str:
     return f"Lessons 1 to {lessons}: {minutes} minutes. All lessons: {answered} of {questions} questions answered."
 
 
-def plan_title(lessons: int, minutes: int) -> str:
-    return f"{lessons} lessons, {minutes} minutes"
+def plan_title(minutes: int) -> str:
+    return f"A class of {minutes} minutes"
+
+
+def for_teachers(lessons: int, minutes: int) -> str:
+    return (
+        "Each lesson asks for a guess before the answer. Let the class guess alone, talk in pairs, then reveal. "
+        f"The first {lessons} lessons alone take {minutes} minutes."
+    )
 
 
 def your_guess(question: str, answer: str) -> str:
