@@ -1,8 +1,11 @@
 """The Learn view: guesses before answers, right and wrong replies, links, handles, and the teacher's page."""
 
+import base64
 from pathlib import Path
 
 import pytest
+import segno
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from analysis.learn.course import COURSE, MINUTES
@@ -97,6 +100,25 @@ def test_the_teachers_page() -> None:
     assert len(app.expander) == len(COURSE)
     app.button(key="learn_back").click().run()
     assert app.title[0].value == COURSE[0].outline.title
+
+
+@pytest.mark.usefixtures("_demo")
+def test_the_address_of_the_class_is_shown_where_others_reach_the_app() -> None:
+    """As large words and as a QR code of the chosen one; no loopback and no link-local address; else no button."""
+    own = list(config.get_option("server.allowedHosts") or [])
+    assert "learn_invite" not in {button.key for button in calm_view("learn", page="teacher").button}
+    try:
+        config.set_option("server.allowedHosts", ["localhost", "127.0.1.1", "fe80::1", "192.0.2.7", "2001:db8::7"])
+        app = click(calm_view("learn", page="teacher"), "learn_invite")
+        pages = [f"http://{host}:{config.get_option('server.port')}/learn" for host in ("192.0.2.7", "[2001:db8::7]")]
+        assert app.selectbox(key="learn_address").options == pages
+        app.selectbox(key="learn_address").set_value(pages[1])
+        click(app, "learn_invite")
+    finally:
+        config.set_option("server.allowedHosts", own)
+    code = segno.make(pages[1], micro=False).svg_inline(scale=10, light="white")
+    shown = base64.b64decode(app.image[0].proto.imgs[0].url.partition("base64,")[2]).decode()
+    assert app.title[-1].value == f"`{pages[1]}`" and shown.endswith(code.partition(" ")[2])
 
 
 def test_without_a_model_the_counting_lessons_work(

@@ -14,6 +14,7 @@ from app import state
 from app.cached import learn as cached
 from app.cached.workspace import open_workspace
 from app.components.learn import words
+from app.components.learn.invitation import invite_button
 from app.components.text import quiet, section
 from app.components.toolbar import file_words, save_button
 from app.sources import Source
@@ -28,6 +29,7 @@ def show_teacher(source: Source) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=_back)
         st.space("stretch")
+        invite_button(source)
         for sheet, label, icon, says in _SHEETS:
             look = {"key": f"learn_{sheet}", "icon": f":material/{icon}:", "help": says}
             save_button(label, partial(_sheet, source, sheet), f"{file_words(label)}.html", **look)

@@ -7,6 +7,8 @@ NOTHING_SENT: Final = "Answers stay in the address of each learner's page. Nothi
 HANDOUT_HELP: Final = "To print: the plan on one page, then all questions."
 KEY_HELP: Final = "To print: all answers."
 
+ADDRESS_HELP: Final = "Choose what other computers can reach, or type it."
+
 
 def progress_line(lessons: int, minutes: int, answered: int, questions: int) -> str:
     return f"Lessons 1 to {lessons}: {minutes} minutes. All lessons: {answered} of {questions} questions answered."
@@ -21,6 +23,10 @@ def for_teachers(lessons: int, minutes: int) -> str:
         "Each lesson asks for a guess before the answer. Let the class guess alone, talk in pairs, then reveal. "
         f"The first {lessons} lessons alone take {minutes} minutes."
     )
+
+
+def address_says(address: str) -> str:
+    return f"QR code of {address}"
 
 
 def your_guess(question: str, answer: str) -> str:
