@@ -13,7 +13,9 @@ from analysis.learn.plan import CLASS_MINUTES, class_plan
 from app import state
 from app.cached import learn as cached
 from app.cached.workspace import open_workspace
+from app.classroom import current_classroom
 from app.components.learn import words
+from app.components.learn.class_answers import is_let_in, show_class_answers
 from app.components.learn.invitation import invite_button
 from app.components.text import quiet, section
 from app.components.toolbar import file_words, save_button
@@ -26,6 +28,11 @@ _SHEETS: Final[tuple[tuple[PrintedPage, str, str, str], ...]] = (
 
 
 def show_teacher(source: Source) -> None:
+    """The page; where a class is counted it asks for the token first."""
+    room = current_classroom()
+    if room is not None and not is_let_in(room):
+        st.button("Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=_back)
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=_back)
         st.space("stretch")
@@ -35,6 +42,8 @@ def show_teacher(source: Source) -> None:
             save_button(label, partial(_sheet, source, sheet), f"{file_words(label)}.html", **look)
     st.title(words.plan_title(CLASS_MINUTES), anchor=False)
     st.markdown(words.for_teachers(ROUTE, MINUTES))
+    if room is not None:
+        show_class_answers(source, room)
     section("Plan")
     st.table(_plan(), border="horizontal")  # a plain table wraps on a narrow screen, and prints
     section("Questions to talk about")
@@ -42,7 +51,7 @@ def show_teacher(source: Source) -> None:
         with st.expander(f"{number + 1}. {entry.outline.title}"):
             st.markdown(entry.outline.idea)
             st.markdown("\n".join(f"- {question}" for question in entry.outline.questions))
-    quiet(words.NOTHING_SENT)
+    quiet(words.NOTHING_SENT if room is None else words.COUNTED_HERE)
 
 
 def _plan() -> pd.DataFrame:
