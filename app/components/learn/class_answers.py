@@ -15,7 +15,7 @@ from app.components.learn import words
 from app.components.learn.scenes import show_chart
 from app.components.text import act_button, choose_one, quiet, section
 from app.sources import Source
-from recap.machine.printable import markdown_text
+from recap.machine.printable import count_of, markdown_text
 
 _TEACHES: Final = "learn_teaches"
 _KINDS: Final[dict[QuestionKind, str]] = {"guess": "Guess", "check": "Check"}
@@ -67,10 +67,10 @@ def show_class_answers(source: Source, room: Classroom) -> None:
     question = lesson.guess if kind == "guess" else lesson.check
     st.markdown(f"**{question.prompt}**")
     tally = room.tally(asked, len(question.choices))
-    says = words.class_says(tally.answers)
     if tally.by_choice is None:
         quiet(words.class_waits(tally.answers))
         return
     labels = (plain_text(choice.label) for choice in question.choices)
     bars = [Bar(label, float(n), f"{n}") for label, n in zip(labels, tally.by_choice, strict=True)]
+    says = count_of(tally.answers, "answer")
     show_chart(Bars.of(f"{says}.", says, bars, float(tally.answers)), "learn_class_chart")

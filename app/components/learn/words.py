@@ -13,7 +13,6 @@ DOOR_HELP: Final = "The start of the app printed it."
 STAYS_CLOSED: Final = "This is not the token that the start of the app printed."
 HANDOUT_HELP: Final = "To print: the plan on one page, then all questions."
 KEY_HELP: Final = "To print: all answers."
-
 ADDRESS_HELP: Final = "Choose what other computers can reach, or type it."
 
 
@@ -32,16 +31,8 @@ def for_teachers(lessons: int, minutes: int) -> str:
     )
 
 
-def class_says(answers: int) -> str:
-    return count_of(answers, "answer")
-
-
 def class_waits(answers: int) -> str:
     return f"{count_of(answers, 'answer')}. From {FEWEST_ANSWERS} on, the page shows how many chose which."
-
-
-def address_says(address: str) -> str:
-    return f"QR code of {address}"
 
 
 def your_guess(question: str, answer: str) -> str:
