@@ -120,6 +120,7 @@ class Model:
         new_places: bool = False,
         *,
         at: str | datetime | None = None,
+        without: Iterable[Any] = (),
         **reading: Unpack[Reading],
     ) -> pd.DataFrame:
         """The next places of users, best first; what was left out is logged as a warning.
@@ -131,12 +132,13 @@ class Model:
             checkins: check-ins after those of the dataset, also of new users, read as in `prepare`.
             new_places: list only places where the user has never been.
             at: ask where at this time: ISO, or a weekday and clock such as ``"mon 18:00"``; None: whenever it comes.
+            without: ids of closed places, which are no candidates; people are assumed to choose as before.
 
         Returns:
             ``user_id, as_of, rank, poi_id, score, probability`` and others, see `recap.asking.prediction.predict`.
 
-        Raises CaseError: an unknown user, or no check-in by then; DataError: ``checkins`` cannot be read, or are not
-        later than the dataset's; VocabularyError: the model does not fit the data.
+        Raises CaseError: an unknown user or place, or no check-in by then; DataError: ``checkins`` cannot be read, or
+        are not later than the dataset's; VocabularyError: the model does not fit the data.
         """
         if not isinstance(top, int | np.integer) or top < 1:
             raise ConfigError(f"top must be a whole number of at least 1, got {top!r}")
@@ -154,7 +156,9 @@ class Model:
             next_time = parse_next_time(None if at is None else str(at), "at")
             opened, notes = open_for_prediction(self.name, dataset, raw, given_time=at is not None)
             ids = [users] if isinstance(users, str) else users
-            chosen = choose(opened, None if ids is None else [str(user) for user in ids], moment, next_time)
+            closed = [without] if isinstance(without, str) else map(str, without)
+            named = None if ids is None else [str(user) for user in ids]
+            chosen = choose(opened, named, moment, next_time, without=closed)
             frames = list(predict(opened, chosen, top=top, new_places=new_places))
         for note in [*notes, *chosen.notes]:
             _log.warning(note)
