@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from recap.asking import place_ranks
 from recap.asking.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.errors import ScoreError
-from recap.asking import place_ranks
 from recap.evaluation.metrics import (
     CASE_GROUPS,
     METRICS,
