@@ -135,8 +135,7 @@ def test_choices_end_with_their_dataset(token: str, city_folder: Path, monkeypat
 
 def test_play_moves_by_half_hours_to_the_end_of_the_day(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """From there, Play begins the day again; the address gets the last time only."""
-    ticks = itertools.count(0, 10)
-    monkeypatch.setattr(asked_time, "monotonic", lambda: next(ticks))
+    monkeypatch.setattr(asked_time, "monotonic", itertools.count(0, 10).__next__)
     app = calm_view("next", source=token, part="everyone", at="2024-11-04T22:10")
     shown, headline = [], words.everyone
 
