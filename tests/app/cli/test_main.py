@@ -165,6 +165,15 @@ def test_there_are_few_commands_and_options() -> None:
     assert sum(len([one for one in owner.params if one.name != "help"]) for owner in owners) <= 205
 
 
+def test_predictions_need_no_trainer() -> None:
+    """`recap predict` loads nothing that trains."""
+    city = Path(__file__).parents[3] / "checkpoints" / "demo-city" / "dataset"
+    words = ["predict", "pretrained", "--data", str(city)]
+    code = f"import sys; from app.cli.main import run; sys.argv[1:] = {words!r}; run()"
+    result = subprocess.run([sys.executable, "-v", "-c", code], capture_output=True, text=True, check=False)
+    assert "import 'recap.asking.predictor'" in result.stderr and "import 'recap.training.trainer'" not in result.stderr
+
+
 def test_help_needs_no_heavy_library() -> None:
     """`recap --help` answers without importing torch, pandas or Streamlit."""
     code = "import sys, app.cli.main; print([m for m in ('torch', 'pandas', 'streamlit') if m in sys.modules])"
