@@ -29,7 +29,7 @@ def invite_button(source: Source) -> None:
         )
         address = full_address(str(chosen))
         st.title(f"`{address}`", anchor=False)  # as code it can be copied: nothing in it is escaped
-        picture = segno.make(address, micro=False).svg_inline(scale=10, light="white")
+        picture = segno.make(address, micro=False).svg_inline(omitsize=True, light="white")
         st.image(picture, width=_WIDTH, alt=f"QR code of {address}")
 
     if found and st.button("Address", icon=":material/qr_code_2:", key="learn_invite"):
