@@ -108,8 +108,10 @@ def predict_case(
     target = case.get(c.TARGET)
     with torch.inference_mode():
         scores = ranked = ranker.score(histories)
-        if only_new:
-            hidden = scores.total.masked_fill(histories.known_places(opened.dataset.num_pois), -torch.inf)
+        candidate_P = torch.arange(opened.dataset.num_pois) < ranker.num_candidates
+        if only_new or not candidate_P.all():
+            hides_BP = ~candidate_P | (histories.known_places(opened.dataset.num_pois) & only_new)
+            hidden = scores.total.masked_fill(hides_BP, -torch.inf)
             ranked = Scores({"total": hidden}, tie_break_P=scores.tie_break_P)
         best, values = top_pois(ranked, top)
         best_K = best[0][torch.isfinite(values[0])].tolist()
@@ -120,7 +122,8 @@ def predict_case(
         total_P = scores.total[0].double()
         held_by, probability = None, np.full(len(listed), np.nan)
         if ranker.temperature is not None:
-            probability_P = log_probabilities(total_P[None], ranker.temperature)[0].exp().numpy()
+            candidates_P = total_P.masked_fill(~candidate_P, -torch.inf)[None]
+            probability_P = log_probabilities(candidates_P, ranker.temperature)[0].exp().numpy()
             held_by, probability = places_holding(probability_P, HELD), probability_P[listed]
         # Separately: the last digit depends on the number of places, and must not reveal the truth.
         pieces = [_parts(ranker.scorer, histories, some) for some in (best_K, listed[len(best_K) :]) if some]

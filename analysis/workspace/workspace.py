@@ -21,6 +21,7 @@ from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.evaluation.cases import describe_cases
 from recap.history.graph import TransitionGraph
+from recap.history.moments import Case, Moment
 
 ReportProgress = Callable[[int, int], None]
 """Called with (cases done, cases in all) while something is made."""
@@ -31,6 +32,8 @@ _CASES_PER_REPORT: Final = 1024
 class Workspace(OpenedModel):
     """A dataset and, if one is named, a model: a checkpoint, a baseline or imported predictions."""
 
+    notes: tuple[str, ...] = ()
+    """What the model does without, of what is known of users; see `known`."""
     _baselines: "dict[tuple[str, bool], Workspace]" = field(default_factory=dict, init=False)
 
     @classmethod
@@ -74,6 +77,44 @@ class Workspace(OpenedModel):
                 )
             opened = replace(opened, given_time=True)
         return alone._baselines.setdefault((found, given_time), opened) if isinstance(found, str) else opened
+
+    def at(self, shown: int | Moment) -> "Workspace":
+        """What shows a case, or for another moment all that is known of users."""
+        return self if isinstance(shown, int | Case) else self.known
+
+    @property
+    def known(self) -> "Workspace":
+        """The same model with all that is known of users, see `open_for_prediction`. Cases keep their numbers; one that
+        would see or lead to a check-in that evaluation leaves out has -1.
+        """
+        if self.dataset.unseen is None or not isinstance(self.model, str | Path):
+            return self
+        return self._once("known", self._with_all_known)
+
+    def _with_all_known(self) -> "Workspace":
+        from recap.asking.open_model import open_for_prediction
+        from recap.asking.predictor import open_ranker
+
+        assert isinstance(self.model, str | Path) and self.dataset.unseen is not None
+        opened, notes = open_for_prediction(self.model, self.dataset, given_time=self.given_time)
+        if not opened.dataset.extends:
+            return replace(self, notes=tuple(notes))
+        rows, first_T = opened.dataset.checkins, opened.checkins.first_T.numpy()
+        row_T = np.flatnonzero(~rows[c.SOURCE_ROW].isin(self.dataset.unseen[c.SOURCE_ROW]))
+        row_N, cases = self.cases[c.ROW].to_numpy(), self.cases
+        known_N, has_all_N = row_T[row_N], row_T[row_N + 1] == row_T[row_N] + 1
+        has_all_N &= known_N - first_T[known_N] == row_N - self.checkins.first_T.numpy()[row_N]
+        number_N = np.where(has_all_N, cases[c.CASE], -1)
+        cases = cases.assign(**{c.CASE: number_N, c.ROW: known_N, c.TRAJECTORY: rows[c.TRAJECTORY].to_numpy()[known_N]})
+        own: dict[str, Any] = {"graph": opened.graph, "checkins": opened.checkins, "scorer": opened.scorer}
+        checkpoint = None if opened.is_baseline else opened.checkpoint
+        most = opened.num_candidates
+        ranker = open_ranker(checkpoint, opened.dataset, **own, cases=cases, num_candidates=most)
+        found = replace(self, dataset=opened.dataset, graph=opened.graph, _without_model=None)
+        if self.checkpoint is not None:
+            own["checkpoint"] = self._made["checkpoint"]
+        found._made.update(own, ranker=ranker, cases=cases)
+        return found
 
     def _named(self, model: Path | str) -> Path | str | ImportedPredictions:
         if isinstance(model, Path) or model in (*BASELINES, PRETRAINED):

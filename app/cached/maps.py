@@ -47,6 +47,7 @@ from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
 from recap.errors import RecapError
+from recap.history.moments import Moment
 from recap.privacy import Generalisation
 from recap.storage.atomic import replace_bytes
 from recap.storage.cache_keys import cache_key
@@ -166,11 +167,11 @@ def fitted_marks(
 
 
 def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *, exact: bool) -> bytes:
-    opened = open_workspace(source)
+    opened = open_workspace(source).at(explanation.moment)
     if not exact:
         page = share_cases([explanation], opened, basemap=shared_basemap(source))
         return draw_case_image(page, palette=palette_of(theme), font=picture_font())
-    return draw_explain_image(explanation, flat_ground(source), palette=palette_of(theme))
+    return draw_explain_image(explanation, flat_ground(source, explanation.moment), palette=palette_of(theme))
 
 
 def picture_font() -> Path | None:
@@ -190,9 +191,9 @@ def walk_image(
     exact: bool,
 ) -> bytes:
     """Map of one case as a PNG; generalised unless exact."""
-    opened = open_workspace(source)
+    opened = open_workspace(source).at(prediction.moment)
     if exact:
-        ground = flat_ground(source)
+        ground = flat_ground(source, prediction.moment)
     else:  # the density uses the generalised places too
         opened = masked_places(opened, Generalisation()).opened(opened)
         trajectory, prediction = share_step(trajectory, prediction)
@@ -202,8 +203,8 @@ def walk_image(
     return draw_walk_image(marks, ground, palette=palette_of(theme))
 
 
-def flat_ground(source: Source) -> MapGround:
-    return MapGround(open_workspace(source), read_basemap(source), Letters(picture_font()))
+def flat_ground(source: Source, shown: int | Moment) -> MapGround:
+    return MapGround(open_workspace(source).at(shown), read_basemap(source), Letters(picture_font()))
 
 
 def shared_basemap(source: Source) -> Basemap | None:
@@ -237,7 +238,8 @@ def _neighbourhoods(source: Source, changed: int) -> list[str]:
 
 def neighbourhood(source: Source, poi: int) -> str:
     """Neighbourhood of a place; empty if unknown."""
-    return _neighbourhoods(source, last_change(source.dataset_hash))[poi]
+    found = _neighbourhoods(source, last_change(source.dataset_hash))
+    return found[poi] if poi < len(found) else ""  # a place that training has not seen
 
 
 def has_tiles(source: Source) -> bool:

@@ -41,7 +41,7 @@ _FEATURE_COLOURS: Final = {"revisits": "violet", "paths": "green"}
 @error_boundary
 def view() -> None:
     source, opened = source_with_cases(lists=True)
-    moment = None if source.imported is not None else state.current_moment(opened)
+    moment = None if source.imported is not None else state.current_moment(opened.known)
     if moment is None:
         moment = opened.moment(state.current_case(len(opened.cases), first=partial(first_case, source)))
     if source.imported is not None and isinstance(moment, Case):
@@ -56,7 +56,7 @@ def view() -> None:
 
 
 def _explain(source: Source, moment: Moment) -> None:
-    opened = open_workspace(source)
+    opened = open_workspace(source).at(moment)
     edits = current_edits(source, moment)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         case_picker(source, moment)

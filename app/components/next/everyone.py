@@ -25,7 +25,7 @@ from analysis.workspace import Workspace
 from app import state
 from app.cached import explanations, maps
 from app.cached.figures import drawn
-from app.cached.workspace import MOST_SCORES, open_workspace
+from app.cached.workspace import MOST_SCORES
 from app.components.chart_table import show_figure, ticked_list
 from app.components.next import choice, words
 from app.components.text import choose_one, pick, quiet
@@ -62,7 +62,7 @@ def as_of_control(opened: Workspace) -> date | None:
 
 
 def show_everyone(source: Source, as_of: date | None, at: datetime | None = None) -> None:
-    opened = open_workspace(source)
+    opened = explanations.open_known(source)
     if opened.dataset.num_users * opened.dataset.num_pois * _PASSES > MOST_SCORES:
         st.title(words.MANY_USERS.format(users=opened.dataset.num_users), anchor=False)
         quiet(words.TOO_MANY)
