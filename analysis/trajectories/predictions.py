@@ -17,7 +17,7 @@ from recap import columns as c
 from recap.arithmetic.geodesy import distance_km
 from recap.evaluation.ranks import rank_targets, top_pois
 from recap.history.moments import Moment
-from recap.history.tensors import Histories
+from recap.history.tensors import Histories, TimedHistories
 from recap.probabilities import log_probabilities
 from recap.scores import Explainable, Scorer, Scores
 
@@ -45,6 +45,7 @@ class CasePrediction:
         reads: what the model reads, see `feature_groups`; empty for imported lists.
         held_by: how many places hold `HELD` of the probability; None without probabilities.
         only_new: only places where the user has not been are ranked.
+        time_given: of the question, local; None without one.
     """
 
     moment: Moment
@@ -56,6 +57,13 @@ class CasePrediction:
     reads: frozenset[str] = frozenset()
     held_by: int | None = None
     only_new: bool = False
+    time_given: pd.Timestamp | None = None
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The listed places for a file, with the time given."""
+        given = {} if self.time_given is None else {"time_given": self.time_given}
+        return self.candidates.assign(**given)
 
     @property
     def has_truth(self) -> bool:
@@ -134,7 +142,9 @@ def predict_case(
     candidates = candidates.assign(**parts)
     reads = feature_groups(opened.scorer)
     paths = _paths(opened, case, reads, listed, paths_per_place)
-    return CasePrediction(moment, case, candidates, rank, paths, len(best_K), reads, held_by, only_new)
+    is_timed = isinstance(histories, TimedHistories)
+    given = pd.Timestamp(int(histories.next_local_seconds_B[0]), unit="s") if is_timed else None
+    return CasePrediction(moment, case, candidates, rank, paths, len(best_K), reads, held_by, only_new, given)
 
 
 def _facts(opened: Workspace, moment: Moment, histories: Histories) -> pd.Series:

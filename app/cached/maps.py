@@ -29,7 +29,7 @@ from analysis.figures.palette import Theme, palette_of
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import DOT_PX, NO_ROWS, walk_deck
 from analysis.figures.walk_marks import WalkMarks, positions, walk_marks
-from analysis.formatting import LIKELY
+from analysis.formatting import LIKELY, day
 from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import masked_places
 from analysis.sharing.share import share_cases
@@ -200,7 +200,11 @@ def walk_image(
         layers = with_density(shared_basemap(source), opened.latitude, opened.longitude)
         ground = MapGround(opened, layers, Letters(picture_font()))
     marks = fitted_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
-    return draw_walk_image(marks, ground, palette=palette_of(theme))
+    given, rule = prediction.time_given, Generalisation()
+    when = "" if given is None else f"{day(given)}, {given:%H:%M}"
+    if given is not None and not exact:
+        when = rule.part_of_week(given.weekday(), given.hour)
+    return draw_walk_image(marks, ground, palette=palette_of(theme), time_given=when)
 
 
 def flat_ground(source: Source, shown: int | Moment) -> MapGround:

@@ -119,8 +119,7 @@ def _buttons(
             st.button("Go there", icon=":material/add_location:", key="go-there", on_click=go)
         if source.checkpoint_hash is not None:
             open_case_button(EXPLAIN, source, found.moment, key="next-explain", about=picked)
-        given = {} if itinerary.at is None else {"time_given": pd.Timestamp(itinerary.at, unit="s")}
-        downloads(lambda: {"Next places": found.candidates.assign(**given)}, source=source, key="next")
+        downloads(lambda: {"Next places": found.table}, source=source, key="next")
     line = words.GO_AT
     if itinerary.at is None:
         line = words.gap_line(usual_gap(opened.checkins, itinerary), usual=not itinerary.is_new_user)
