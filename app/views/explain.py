@@ -25,6 +25,7 @@ from app.components.explain.model_page import show_model_page
 from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.tabs import COLOURS, show_tabs
 from app.components.explain.what_if import current_edits, show_what_if
+from app.components.next.asked_time import at_usual_time
 from app.components.share import share_button
 from app.components.text import shown_sentence
 from app.components.toolbar import choice_control, download_buttons, source_picker, truth_toggle
@@ -44,6 +45,9 @@ def view() -> None:
     moment = None if source.imported is not None else state.current_moment(opened.known)
     if moment is None:
         moment = opened.moment(state.current_case(len(opened.cases), first=partial(first_case, source)))
+    elif source.reads_time and moment.next_place(opened.known.dataset) is None:
+        moment = at_usual_time(opened.known, moment)
+        state.set_moment(moment)
     if source.imported is not None and isinstance(moment, Case):
         show_listed_ranks(source, moment)
     elif source.checkpoint_hash is None:

@@ -37,6 +37,16 @@ def test_one_user_at_a_time(token: str) -> None:
     assert "stops" in address(app) and address(app)["at"] >= later
 
 
+def test_after_the_last_check_in_explain_begins_as_next_does(token: str) -> None:
+    """Without a time, or with one that is past; Walk ends with the last case."""
+    asked = address(calm_view("next", source=token, user="407"))
+    link = {name: asked[name] for name in ("user", "row")}
+    app = calm_view("explain", source=token, **link)
+    assert address(app) == asked and "not known yet" in app.title[0].value
+    assert address(calm_view("explain", source=token, at="2001-01-01T00:00", **link))["at"] > "2024"
+    assert address(calm_view("walk", source=token, **link)).keys() == {"case"}
+
+
 def test_whenever_is_the_default(demo_city: None) -> None:
     app = calm_view("next", user="407")
     assert "at" not in address(app) and "next" in app.title[0].value

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from app.components.text import pick, quiet
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
 from recap.asking.itinerary import Itinerary, usual_pause
-from recap.history.moments import link_time, local_text
+from recap.history.moments import Moment, link_time, local_text
 from recap.history.tensors import SECONDS_PER_DAY
 
 WHENEVER, AT = "Whenever", "At"
@@ -23,6 +23,7 @@ _STEP: Final = 15 * 60
 _DAYS: Final = 7
 _LAST: Final = time(23, 45)
 _EVERYONE: Final = "next_everyone_at"
+_Moment = TypeVar("_Moment", bound=Moment)
 
 
 def pick_question(source: Source) -> None:
@@ -41,17 +42,21 @@ def pick_question(source: Source) -> None:
 
 def timed(opened: Workspace, itinerary: Itinerary, *, reads_time: bool) -> Itinerary:
     """The itinerary with a time asked for, where the model reads it, else without one."""
-    if itinerary.is_empty or not reads_time:
-        at = None
-    else:
-        last = last_seconds(opened, itinerary)
-        pause = usual_pause(itinerary.history(opened.dataset, opened.checkins))
-        at = _next_quarter(last + 60 * pause[1] if pause and itinerary.at is None else last)
-        at = at if itinerary.at is None or itinerary.at < last else itinerary.at
-    if at != itinerary.at:
-        itinerary = replace(itinerary, at=at)
-        choice.show(itinerary)
-    return itinerary
+    asked = replace(itinerary, at=None)
+    if reads_time and not itinerary.is_empty:
+        asked = at_usual_time(opened, itinerary)
+    if asked != itinerary:
+        choice.show(asked)
+    return asked
+
+
+def at_usual_time(opened: Workspace, moment: _Moment) -> _Moment:
+    """With a time that is not before the last stop: by default where the user's pauses usually end."""
+    known = opened.any_ranker.known_at(moment)
+    last, pause = int(known.local_seconds_H[-1]), usual_pause(known)
+    if moment.at is None:
+        return replace(moment, at=_next_quarter(last + 60 * pause[1] if pause else last))
+    return moment if moment.at >= last else replace(moment, at=_next_quarter(last))
 
 
 def last_seconds(opened: Workspace, itinerary: Itinerary) -> int:

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from recap.data.dataset import Dataset
+from recap.evaluation.records import read_records
 from tests.cli_runner import recap_here, recap_json_here
 from tests.learn_worlds import DEMO
 
@@ -53,3 +54,15 @@ def test_explain_at_a_time() -> None:
     assert recap_here("explain", MODEL, "--data", DATA, "--case", "5", "--at", "mon 18:00").returncode == 2
     early = recap_here("explain", MODEL, "--data", DATA, "--user", user, "--at", "2001-01-01T18:00")
     assert early.returncode == 2 and "before the last check-in" in early.stderr
+
+
+def test_records_say_the_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two files under two hashes, of which one says that the time was given."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    plain, timed = (
+        recap_json_here("evaluate", MODEL, "--data", DATA, "--cases", "30", *given) for given in ([], ["--given-time"])
+    )
+    assert plain["records"] != timed["records"] and (plain["given_time"], timed["given_time"]) == (False, True)
+    said = [read_records(Path(found["records"]))[1] for found in (plain, timed)]
+    assert [one.get("given_time") for one in said] == [None, "true"]
+    assert [one["checkpoint_hash"] for one in said] == [plain["checkpoint_hash"], timed["checkpoint_hash"]]
