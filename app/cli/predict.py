@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import chance, next_sentence, points, signed_points, weekday_clock
+from analysis.formatting import chance, next_sentence, on_day, points, signed_points
 from app.cli.console import JsonFlag, console, print_json, progress_console, rich_table, say_what_is_new, steps_progress
 from app.cli.frames import frame_table
 from app.cli.options import DataOption, ModelArgument, takes
@@ -17,6 +17,7 @@ from recap.machine.printable import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
+    from datetime import datetime
 
     import pandas as pd
 
@@ -26,6 +27,7 @@ _TABLES: Final = 5
 """So many users are shown as tables, more as a line each."""
 _LINES: Final = 50
 _IN_A_LINE: Final = 3
+_WHEN: Final = "%a %d %b %Y, %H:%M"
 _BY_PLACE: Final = {
     "place": "place",
     "category": "category",
@@ -90,7 +92,7 @@ def predict(
         raise ConfigError("options that say how a file is read need --checkins FILE")
 
     from recap.asking.open_model import open_for_prediction
-    from recap.asking.prediction import SEEN_DAYS, choose, expected_visits, is_counted
+    from recap.asking.prediction import COUNTED_MINUTES, SEEN_DAYS, choose, expected_visits, is_counted
     from recap.asking.prediction import predict as run
     from recap.data.reading import read_understood
     from recap.history.moments import parse_next_time, parse_time
@@ -133,19 +135,20 @@ def predict(
         headings, title = _BY_PLACE, f"Expected next visits of {count_of(len(chosen), 'user')}"
         if next_time is not None and chosen.next_N is not None:
             headings, title = _BY_PLACE | {"expected": _THERE, "expected_counted": "of users counted"}, _THERE
-            console.print(_there(found, int(chosen.next_N[0])), markup=False, soft_wrap=True)
+            console.print(_there(found, chosen.next_N[0].astype("datetime64[s]").item()), markup=False, soft_wrap=True)
         console.print(frame_table(title, found.head(top), headings))
         if "counted" in found:
             followed = f"{facts['users_with_later_checkin']:,} of these users"
-            console.print(f"Counted: the next check-ins of {followed}, and their expected visits.", soft_wrap=True)
+            near = "" if next_time is None else f" within {COUNTED_MINUTES} minutes of this time"
+            console.print(f"Counted: the next check-ins of {followed}{near}.", soft_wrap=True)
     else:
         _print_users(found, len(chosen), only_new=new_places)
 
 
-def _there(found: "pd.DataFrame", at_local: int) -> str:
+def _there(found: "pd.DataFrame", at_local: "datetime") -> str:
     best = found.iloc[0]
     there = f"{best['place']} leads, {best['expected']:.1f} users there"
-    return f"At {weekday_clock(at_local)}, if they check in then: {there}."
+    return f"At {at_local:{_WHEN}}, if they check in then: {there}."
 
 
 def _parse_shard(text: str | None) -> slice:
@@ -189,11 +192,15 @@ def _print_users(found: "pd.DataFrame", total: int, *, only_new: bool) -> None:
     """Up to five users as tables, more as a line each."""
     if only_new and (without := min(total, _LINES) - found["user_id"].nunique()):
         console.print(f"Nothing is left for {count_of(without, 'user')}: they have been to every place.")
+    if total > _TABLES and "at_local" in found and len(found):
+        console.print(f"At {found['at_local'].iloc[0]:{_WHEN}}, if they check in then:")
     for user, rows in found.groupby("user_id", sort=False):
         best = rows.to_dict("records")
         if total <= _TABLES:
             place, probability = str(best[0]["place"]), best[0]["probability"]
-            said = next_sentence(f"user {user}", place, probability, _chance(probability), only_new=only_new)
+            when = on_day(best[0]["at_local"], best[0]["as_of_local"]) if "at_local" in found else ""
+            asked: dict[str, Any] = {"only_new": only_new, "when": when}
+            said = next_sentence(f"user {user}", place, probability, _chance(probability), **asked)
             console.print(said, markup=False, soft_wrap=True)
             console.print(_places_table(best))
         else:
@@ -218,7 +225,8 @@ def _places_table(best: "list[dict[Hashable, Any]]") -> Table:
     names = list(map(str, best[0]))
     groups = names[names.index("probability") + 1 : names.index("place")]
     has_probability = best[0]["probability"] == best[0]["probability"]
-    title = f"After {best[0]['as_of_local']:%a %d %b %Y, %H:%M}"
+    title = f"After {best[0]['as_of_local']:{_WHEN}}"
+    title += f", at {best[0]['at_local']:{_WHEN}}" if "at_local" in best[0] else ""
     facts = [] if groups else ["category", "km", "visits"]
     headings = ["rank", "place", *facts, "score", *["probability"] * has_probability]
     table = rich_table(title, *headings, left=("place", "category"))

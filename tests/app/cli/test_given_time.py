@@ -46,6 +46,15 @@ def test_imports_that_knew_the_time_say_so(tmp_path: Path, monkeypatch: pytest.M
     )
 
 
+def test_predict_says_the_time() -> None:
+    """With its date; everyone's places are no visits."""
+    asked = ["predict", MODEL, "--data", DATA, "--at", "2024-10-28T18:00"]
+    one, many, places = (recap_here(*asked, *more).stdout for more in (["--user", "w0408"], [], ["--by-place"]))
+    assert one.startswith("On Mon 28 Oct at 18:00 user w0408 will most likely be at ") and ", at Mon 28 Oct 2024" in one
+    assert many.startswith("At Mon 28 Oct 2024, 18:00, if they check in then:\nw0001: ")
+    assert "At Mon 28 Oct 2024, 18:00, if they check in then: " in places and "visits" not in places
+
+
 def test_explain_at_a_time() -> None:
     dataset = Dataset.load(DATA)
     user = str(dataset.users["user_id"].iloc[407])
