@@ -191,9 +191,7 @@ def draw_plate(
     draw.text(at, text, fill=colour, font=font, anchor=anchor)
 
 
-def draw_time_given(
-    draw: ImageDraw.ImageDraw, when: str, palette: Palette, letters: Letters, *, scale: int = 1
-) -> None:
+def draw_time(draw: ImageDraw.ImageDraw, when: str, palette: Palette, letters: Letters, scale: int = 1) -> None:
     """The time that a model was given, in the upper left corner; nothing without one."""
     if when:
         text, font = letters.fit(f"Time given: {when}"), letters.font(26 * scale)

@@ -17,7 +17,7 @@ from analysis.figures.map_ground import (
     draw_ground,
     draw_names,
     draw_text,
-    draw_time_given,
+    draw_time,
     on_picture,
     to_png,
 )
@@ -33,7 +33,7 @@ def draw_walk_image(marks: WalkMarks, ground: MapGround, *, palette: Palette, ti
     """The marks over the map's ground, as a PNG of 1520 x 1080 pixels; ``time_given`` in words."""
     image, draw = draw_ground(ground, marks.camera, palette)
     _draw_marks(image, marks, palette, ground.letters)
-    draw_time_given(draw, time_given, palette, ground.letters)
+    draw_time(draw, time_given, palette, ground.letters)
     return to_png(image)
 
 
@@ -67,7 +67,7 @@ def draw_explain_image(explanation: CaseExplanation, ground: MapGround, *, palet
         draw_disc(draw, on_picture(place["x"], place["y"]), SCALE * place["r"], fill=fill, outline=outline, width=6)
     draw_names(draw, marks.names, explain_map.role_colours(palette), palette, ground.letters)
     given = datetime.fromisoformat(explanation.time_given) if explanation.time_given else None
-    draw_time_given(draw, "" if given is None else f"{day(given)}, {given:%H:%M}", palette, ground.letters)
+    draw_time(draw, "" if given is None else f"{day(given)}, {given:%H:%M}", palette, ground.letters)
     return to_png(image)
 
 

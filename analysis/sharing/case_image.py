@@ -11,15 +11,7 @@ from PIL import Image, ImageDraw
 
 from analysis.figures.labels import place_labels
 from analysis.figures.letters import Letters
-from analysis.figures.map_ground import (
-    ANCHORS,
-    LINE_WIDTHS,
-    draw_disc,
-    draw_plate,
-    draw_time_given,
-    ground_colours,
-    to_png,
-)
+from analysis.figures.map_ground import ANCHORS, LINE_WIDTHS, draw_disc, draw_plate, draw_time, ground_colours, to_png
 from analysis.figures.palette import LIGHT, Palette, mix
 from analysis.sharing.case_map import CaseMap, Mark, case_map
 from analysis.sharing.ground import Ground, MapPoint
@@ -85,7 +77,7 @@ def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters, ti
         corner = width - 12 * _TWICE, height - 8 * _TWICE
         font = letters.font(15 * _TWICE)
         draw.text(corner, letters.fit(ground.credit), fill=palette.quiet, font=font, anchor="rs")
-    draw_time_given(draw, time_given, palette, letters, scale=_TWICE)
+    draw_time(draw, time_given, palette, letters, _TWICE)
     return image.resize(_SIZE, Image.Resampling.LANCZOS)
 
 

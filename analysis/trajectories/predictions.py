@@ -22,6 +22,7 @@ from recap.probabilities import log_probabilities
 from recap.scores import Explainable, Scorer, Scores
 
 HELD: Final = 0.9
+TIME_ASKED: Final = "time_given"
 _PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
 
 
@@ -36,7 +37,7 @@ class CasePrediction:
             ties for the truth), ``poi, name, category, probability`` (NaN if the model has none), ``score,
             distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
             ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two hops, (A^2)_sd > 0), ``truth``
-            and ``part_<group>`` (the contribution of a group of terms).
+            and ``time_given`` (local, if there is one), ``part_<group>`` (the contribution of a group of terms).
         target_rank: mean rank of the truth over ties; NaN if it is not known yet, an imported list has it not, or only
             new places are ranked and it is none.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``;
@@ -45,7 +46,6 @@ class CasePrediction:
         reads: what the model reads, see `feature_groups`; empty for imported lists.
         held_by: how many places hold `HELD` of the probability; None without probabilities.
         only_new: only places where the user has not been are ranked.
-        time_given: of the question, local; None without one.
     """
 
     moment: Moment
@@ -57,13 +57,6 @@ class CasePrediction:
     reads: frozenset[str] = frozenset()
     held_by: int | None = None
     only_new: bool = False
-    time_given: pd.Timestamp | None = None
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """The listed places for a file, with the time given."""
-        given = {} if self.time_given is None else {"time_given": self.time_given}
-        return self.candidates.assign(**given)
 
     @property
     def has_truth(self) -> bool:
@@ -136,15 +129,15 @@ def predict_case(
         # Separately: the last digit depends on the number of places, and must not reveal the truth.
         pieces = [_parts(ranker.scorer, histories, some) for some in (best_K, listed[len(best_K) :]) if some]
     rows = slice(int(histories.first_B[0]), int(histories.row_B[0]) + counts_now)
-    facts = {"probability": probability, c.SCORE: total_P[listed].numpy()}
+    facts: dict[str, Any] = {"probability": probability, c.SCORE: total_P[listed].numpy()}
+    if isinstance(histories, TimedHistories):
+        facts[TIME_ASKED] = pd.Timestamp(int(histories.next_local_seconds_B[0]), unit="s")
     candidates = _describe(opened, case, histories.checkins.poi_T[rows], listed, len(best_K), rank, facts)
     parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]} if pieces else {}
     candidates = candidates.assign(**parts)
     reads = feature_groups(opened.scorer)
     paths = _paths(opened, case, reads, listed, paths_per_place)
-    is_timed = isinstance(histories, TimedHistories)
-    given = pd.Timestamp(int(histories.next_local_seconds_B[0]), unit="s") if is_timed else None
-    return CasePrediction(moment, case, candidates, rank, paths, len(best_K), reads, held_by, only_new, given)
+    return CasePrediction(moment, case, candidates, rank, paths, len(best_K), reads, held_by, only_new)
 
 
 def _facts(opened: Workspace, moment: Moment, histories: Histories) -> pd.Series:

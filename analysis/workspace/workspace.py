@@ -30,10 +30,13 @@ _CASES_PER_REPORT: Final = 1024
 
 @dataclass(frozen=True, eq=False)
 class Workspace(OpenedModel):
-    """A dataset and, if one is named, a model: a checkpoint, a baseline or imported predictions."""
+    """A dataset and, if one is named, a model: a checkpoint, a baseline or imported predictions.
+
+    Attributes:
+        notes: what the model does without of what is known of users, one line each.
+    """
 
     notes: tuple[str, ...] = ()
-    """What the model does without, of what is known of users; see `known`."""
     _baselines: "dict[tuple[str, bool], Workspace]" = field(default_factory=dict, init=False)
 
     @classmethod
@@ -99,21 +102,21 @@ class Workspace(OpenedModel):
         opened, notes = open_for_prediction(self.model, self.dataset, given_time=self.given_time)
         if not opened.dataset.extends:
             return replace(self, notes=tuple(notes))
-        rows, first_T = opened.dataset.checkins, opened.checkins.first_T.numpy()
+        rows, cases, row_N = opened.dataset.checkins, self.cases, self.cases[c.ROW].to_numpy()
         row_T = np.flatnonzero(~rows[c.SOURCE_ROW].isin(self.dataset.unseen[c.SOURCE_ROW]))
-        row_N, cases = self.cases[c.ROW].to_numpy(), self.cases
-        known_N, has_all_N = row_T[row_N], row_T[row_N + 1] == row_T[row_N] + 1
-        has_all_N &= known_N - first_T[known_N] == row_N - self.checkins.first_T.numpy()[row_N]
-        number_N = np.where(has_all_N, cases[c.CASE], -1)
-        cases = cases.assign(**{c.CASE: number_N, c.ROW: known_N, c.TRAJECTORY: rows[c.TRAJECTORY].to_numpy()[known_N]})
+        known_N, before_T = row_T[row_N], np.arange(len(rows)) - opened.checkins.first_T.numpy()
+        is_same_N = (before_T[known_N] == row_N - self.checkins.first_T.numpy()[row_N]) & (
+            row_T[row_N + 1] == known_N + 1
+        )
+        trajectory_N = rows[c.TRAJECTORY].to_numpy()[known_N]
+        numbers = {c.CASE: cases[c.CASE].where(is_same_N, -1), c.ROW: known_N, c.TRAJECTORY: trajectory_N}
         own: dict[str, Any] = {"graph": opened.graph, "checkins": opened.checkins, "scorer": opened.scorer}
-        checkpoint = None if opened.is_baseline else opened.checkpoint
-        most = opened.num_candidates
-        ranker = open_ranker(checkpoint, opened.dataset, **own, cases=cases, num_candidates=most)
+        own |= {"cases": cases.assign(**numbers)}
+        checkpoint, most = None if opened.is_baseline else opened.checkpoint, opened.num_candidates
         found = replace(self, dataset=opened.dataset, graph=opened.graph, _without_model=None)
+        found._made.update(own, ranker=open_ranker(checkpoint, opened.dataset, **own, num_candidates=most))
         if self.checkpoint is not None:
-            own["checkpoint"] = self._made["checkpoint"]
-        found._made.update(own, ranker=ranker, cases=cases)
+            found._made["checkpoint"] = self._made["checkpoint"]
         return found
 
     def _named(self, model: Path | str) -> Path | str | ImportedPredictions:

@@ -44,12 +44,6 @@ def open_model(source: Source, model: str | None = None) -> Workspace:
     return opened
 
 
-@st.cache_resource(max_entries=12, show_spinner="Reading all that is known of users", hash_funcs=BY_MODEL)
-def open_known(source: Source) -> Workspace:
-    """The source's model with all that is known of users, see `Workspace.known`."""
-    return open_model(source).known
-
-
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
 def predict(source: Source, moment: Moment, **options: Any) -> CasePrediction:
     """Predictions of the source's model, with options of `predict_case`; imported lists have cases only.
@@ -66,7 +60,7 @@ def predict(source: Source, moment: Moment, **options: Any) -> CasePrediction:
 
 @st.cache_resource(max_entries=8, show_spinner="Predicting where everyone goes next", hash_funcs=BY_MODEL)
 def predict_everyone(source: Source, as_of: date | None, at: datetime | None = None) -> Everyone:
-    opened = open_known(source)
+    opened = open_model(source).known
     with TURNS:
         return everyone.predict_everyone(opened, as_of, at)
 
@@ -141,9 +135,8 @@ def best_place(source: Source, moment: Moment, *, hide_truth: bool = True) -> in
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def smallest_edit(source: Source, moment: Moment, about: int, against: int, edits: str) -> tuple[Flip | None, int]:
     with TURNS:
-        return smallest_flip(
-            build_edited_case(open_predictor(source, moment), moment, parse_edits(edits)), about, against
-        )
+        edited_case = build_edited_case(open_predictor(source, moment), moment, parse_edits(edits))
+        return smallest_flip(edited_case, about, against)
 
 
 def check(source: Source, shown: CaseExplanation) -> list[RowCheck]:

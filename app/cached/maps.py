@@ -36,7 +36,7 @@ from analysis.sharing.share import share_cases
 from analysis.sharing.walks import share_step
 from analysis.trajectories.cameras import MAP_HEIGHT_PX, NARROWEST_PX, NEXT_HEIGHT_PX, PICTURE_PX, fit_prediction
 from analysis.trajectories.case_names import places_by_visits
-from analysis.trajectories.predictions import CasePrediction
+from analysis.trajectories.predictions import TIME_ASKED, CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
 from app import state
@@ -200,10 +200,10 @@ def walk_image(
         layers = with_density(shared_basemap(source), opened.latitude, opened.longitude)
         ground = MapGround(opened, layers, Letters(picture_font()))
     marks = fitted_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
-    given, rule = prediction.time_given, Generalisation()
-    when = "" if given is None else f"{day(given)}, {given:%H:%M}"
-    if given is not None and not exact:
-        when = rule.part_of_week(given.weekday(), given.hour)
+    when, given = "", next(iter(prediction.candidates.get(TIME_ASKED, [])), None)
+    if given is not None:
+        masked = Generalisation().part_of_week(given.weekday(), given.hour)
+        when = f"{day(given)}, {given:%H:%M}" if exact else masked
     return draw_walk_image(marks, ground, palette=palette_of(theme), time_given=when)
 
 

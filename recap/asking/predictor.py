@@ -172,9 +172,7 @@ class CaseRanker:
         next_seconds = moment.at
         if next_seconds is None:
             if moment.next_place(self.dataset) is None:
-                raise CaseError(
-                    f"{self.label} reads the time of the next check-in, which is not known yet: give it with --at"
-                )
+                raise CaseError(f"{self.label} reads the time of the next check-in, which is not known yet: use --at")
             next_seconds = int(self.checkins.local_seconds_T[moment.row + 1])
         if next_seconds < known.local_seconds_H[-1]:
             raise CaseError("the time given is before the last check-in: choose a later time, or move the check-in")

@@ -6,21 +6,16 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import torch
 
 from analysis.trajectories.case_names import last_case
 from analysis.workspace import Workspace
-from app.settings import AppSettings
-from app.sources import find_sources
 from recap import columns as c
-from recap.data.dataset import NEVER_VISITED, Dataset
-from recap.history.moments import Case, Moment, find_moment
+from recap.data.dataset import NEVER_VISITED
+from recap.history.moments import Moment, find_moment
 from recap.machine.printable import markdown_text
-from recap.training.run import train
-from tests.app.app_driver import address, calm_view, check_calm, click, fields, point_app_at, table_with, texts
+from tests.app.app_driver import address, calm_view, click, fields, point_app_at, table_with, texts
 from tests.checkins import small_dataset
 from tests.cli_runner import recap_json_here
-from tests.recap.published.variants import small_config
 from tests.worlds import habit_rows
 
 HABITS = habit_rows(num_users=12, num_walks=12)
@@ -62,13 +57,7 @@ def test_every_view_has_the_list_of_the_command(user: str, opened: Workspace, tm
     app = calm_view("explain", **fields(end))
     assert markdown_text(explained[0]["name"]) in app.title[0].value and "not known yet" in texts(app)
     assert address(app) == fields(end)
-
-
-def test_everyone_has_them(opened: Workspace) -> None:
-    users = table_with(calm_view("next", part="everyone"), "first")["user"]
-    assert set(users) == {f"User {user}" for user in opened.known.dataset.users[c.USER_ID]} and "User late" in set(
-        users
-    )
+    assert f"User {user}" in set(table_with(calm_view("next", part="everyone"), "first")["user"])
 
 
 def test_cases_do_not_see_them(opened: Workspace) -> None:
@@ -80,20 +69,8 @@ def test_cases_do_not_see_them(opened: Workspace) -> None:
     assert known.dataset.stored_hash == opened.dataset.hash == alone.dataset.hash and known.known is known
     touched = (known.cases[c.CASE] < 0).to_numpy()
     assert touched.any() and set(opened.cases[c.USER][touched]) == {1}
+    same = [c.USER, c.POI, c.TIME]
     for number, (row, other) in enumerate(zip(opened.cases[c.ROW], known.cases[c.ROW], strict=True)):
-        at, same = opened.dataset.checkins.iloc[row], known.dataset.checkins.iloc[other]
-        assert (at[[c.USER, c.POI, c.TIME]] == same[[c.USER, c.POI, c.TIME]]).all()
-        found = known.moment(Moment(int(at[c.USER]), int(other)))
-        assert found == Moment(int(at[c.USER]), int(other)) if touched[number] else isinstance(found, Case)
-        assert touched[number] or found.fields == {"case": number}
-
-
-def test_a_model_that_cannot_says_so(opened: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It predicts from the check-ins that training knows."""
-    config = small_config("lotnext").with_epochs(1)
-    assert train(Dataset.load(tmp_path / "data"), config, tmp_path / "lotnext", device=torch.device("cpu"))
-    point_app_at(monkeypatch, tmp_path / "data", tmp_path / "lotnext")
-    (source,) = (item for item in find_sources(AppSettings.from_environment()) if item.checkpoint_folder)
-    app = calm_view("next", source=source.token, user="0")
-    assert r"does without 5 check\-ins that evaluation leaves out" in texts(app)
-    check_calm(app.switch_page("views/walk.py").run())
+        assert (opened.dataset.checkins.loc[row, same] == known.dataset.checkins.loc[other, same]).all()
+        moment = Moment(int(opened.cases[c.USER][number]), int(other))
+        assert known.moment(moment).fields == (moment.fields if touched[number] else {"case": number})

@@ -1,14 +1,19 @@
 """Next and Everyone at a given time."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from analysis.formatting import day
 from analysis.trajectories.everyone import last_day, predict_everyone
+from analysis.trajectories.trajectory import read_trajectory
 from analysis.workspace import Workspace
+from app.cached import explanations
+from app.cached.maps import walk_image
 from app.settings import AppSettings
 from app.sources import find_sources
 from recap.history.moments import link_time, local_text
@@ -47,9 +52,21 @@ def test_after_the_last_check_in_explain_begins_as_next_does(token: str) -> None
     assert address(calm_view("walk", source=token, **link)).keys() == {"case"}
 
 
-def test_whenever_is_the_default(demo_city: None) -> None:
-    app = calm_view("next", user="407")
-    assert "at" not in address(app) and "next" in app.title[0].value
+def test_files_say_the_time(token: str) -> None:
+    """A row of the list, and the picture of Walk; masked unless exact."""
+    source = find_sources(AppSettings.from_environment())[1]
+    opened = explanations.open_model(source)
+    listed, walked = explanations.predict(source, opened.moment(5)), read_trajectory(opened, 5)
+    given = opened.dataset.local_time.iloc[int(opened.cases["row"][5]) + 1]
+    assert set(listed.candidates["time_given"]) == {given}
+    silent = replace(listed, candidates=listed.candidates.drop(columns="time_given"))
+    shown: dict[str, Any] = {"show_truth": True, "show_paths": False}
+    drawn = [
+        walk_image(source, walked, one, "light", **shown, exact=exact)
+        for one in (listed, silent)
+        for exact in (True, False)
+    ]
+    assert len(set(drawn)) == 4
 
 
 def test_everyone_at_a_time(token: str) -> None:

@@ -59,21 +59,16 @@ def at_usual_time(opened: Workspace, moment: _Moment) -> _Moment:
     return moment if moment.at >= last else replace(moment, at=_next_quarter(last))
 
 
-def last_seconds(opened: Workspace, itinerary: Itinerary) -> int:
-    """Local seconds of the last stop."""
-    return int(itinerary.history(opened.dataset, opened.checkins).local_seconds_H[-1])
-
-
 def pick_own_time(opened: Workspace, itinerary: Itinerary) -> None:
     """Day and clock of one user's time."""
     assert itinerary.at is not None
-    last = last_seconds(opened, itinerary)
+    last = int(opened.any_ranker.known_at(itinerary).local_seconds_H[-1])
     _pick_time(last, itinerary.at, lambda at: choice.show(replace(itinerary, at=max(at, _next_quarter(last)))))
 
 
 def say_usual_pause(opened: Workspace, itinerary: Itinerary) -> None:
     """Where this user's pauses usually end."""
-    found = usual_pause(itinerary.history(opened.dataset, opened.checkins))
+    found = usual_pause(opened.any_ranker.known_at(itinerary))
     if found is not None:
         quiet(words.pause_line(*found))
 
@@ -111,7 +106,7 @@ def _pick_time(last: int, at: int, show: Callable[[int], None]) -> None:
         show(start + 3600 * chosen.hour + 60 * chosen.minute)
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        look: dict[str, Any] = {"value": start if start in days else None, "format_func": lambda at: _day_name(at)}
+        look: dict[str, Any] = {"value": start if start in days else None, "format_func": lambda at: day(_as_time(at))}
         pick(st.pills, "Day", list(days), on_day, "at", key="at-day", **look)
         look = {"value": _as_time(start).date(), "format": "YYYY-MM-DD", "width": 150}
         look |= {"min_value": _as_time(first).date(), "max_value": _as_time(max(first, start)).date() + timedelta(3660)}
@@ -119,10 +114,6 @@ def _pick_time(last: int, at: int, show: Callable[[int], None]) -> None:
         look = {"value": min(_as_time(clock).time(), _LAST), "max_value": _LAST, "step": timedelta(minutes=15)}
         look |= {"format": "HH:mm", "width": 260}
         pick(st.slider, "Clock", time(), on_clock, "at", key="at-clock", **look)
-
-
-def _day_name(seconds: int) -> str:
-    return day(_as_time(seconds))
 
 
 def _as_time(seconds: int) -> datetime:

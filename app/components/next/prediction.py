@@ -32,7 +32,7 @@ from recap.machine.printable import markdown_text, shortened
 
 def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, show_truth: bool) -> None:
     """Draw the prediction from an itinerary; before a new user's first stop, the map of all places."""
-    opened = explanations.open_known(source)
+    opened = explanations.open_model(source).known
     if itinerary.is_empty:
         st.title(words.BEGIN, anchor=False)
         grid = st.grid(5, min_column_width=FIFTH_PX)
@@ -86,7 +86,7 @@ def _map(source: Source, itinerary: Itinerary, best: list[int], alt: str, *drawn
         mark = next(((layer, at[0]) for layer, at in chosen.items() if at), st.session_state.get("next_mark"))
         st.session_state["next_mark"] = mark
         if mark is not None and mark[0] in clickable and mark[1] < len(clickable[mark[0]]):
-            choice.add_stop(explanations.open_known(source), itinerary, clickable[mark[0]][mark[1]])
+            choice.add_stop(explanations.open_model(source).known, itinerary, clickable[mark[0]][mark[1]])
 
     deck, on_select = maps.draw_map(source, *drawn, **options), state.unless_late(add, *state.ITINERARY)
     st.pydeck_chart(deck, height=NEXT_HEIGHT_PX, key="next-map", on_select=on_select, alt=alt)
@@ -119,7 +119,7 @@ def _buttons(
             st.button("Go there", icon=":material/add_location:", key="go-there", on_click=go)
         if source.checkpoint_hash is not None:
             open_case_button(EXPLAIN, source, found.moment, key="next-explain", about=picked)
-        downloads(lambda: {"Next places": found.table}, source=source, key="next")
+        downloads(lambda: {"Next places": found.candidates}, source=source, key="next")
     line = words.GO_AT
     if itinerary.at is None:
         line = words.gap_line(usual_gap(opened.checkins, itinerary), usual=not itinerary.is_new_user)

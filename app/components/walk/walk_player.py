@@ -79,10 +79,10 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
             present_button(state.fields_of(moment), disabled=playing)
         known = trajectory if show_truth else trajectory.until(moment.row)
         _stops_table(known)
-        tables = {"Predictions": prediction.table, "Two-hop paths": prediction.paths, "Stops": known.stops}
+        tables = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": known.stops}
         theme = state.theme_palette().theme
         pictures: dict[str, Callable[[bool], bytes]] = {
-            "Map, time given" if prediction.time_given else "Map": lambda exact: maps.walk_image(
+            "Map, time given" if source.reads_time else "Map": lambda exact: maps.walk_image(
                 source, trajectory, prediction, theme, **shown, exact=exact
             )
         }

@@ -204,10 +204,6 @@ def test_deck_and_picture_of_a_case() -> None:
             (ring,) = next(layer for layer in deck["layers"] if layer["id"] == "chosen")["data"]
             assert ring["at"] == disc["at"] and ring["r"] == disc["r"] + (9 if shown and disc["poi"] == truth else 4)
         colours = colours_of(draw_walk_image(marks, MapGround(opened, build_basemap()), palette=DARK))
-        plain, given = (
-            draw_walk_image(marks, MapGround(opened), palette=DARK, time_given=when) for when in ("", "Monday")
-        )
-        assert plain != given
         assert (ImageColor.getrgb(DARK.truth.fill) in colours) == shown
         assert ImageColor.getrgb(DARK.model.fill) in colours
 

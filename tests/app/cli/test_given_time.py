@@ -68,10 +68,8 @@ def test_explain_at_a_time() -> None:
 def test_records_say_the_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two files under two hashes, of which one says that the time was given."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    plain, timed = (
-        recap_json_here("evaluate", MODEL, "--data", DATA, "--cases", "30", *given) for given in ([], ["--given-time"])
-    )
-    assert plain["records"] != timed["records"] and (plain["given_time"], timed["given_time"]) == (False, True)
-    said = [read_records(Path(found["records"]))[1] for found in (plain, timed)]
+    asked = ["evaluate", MODEL, "--data", DATA, "--cases", "30"]
+    files = [recap_json_here(*asked, *given)["records"] for given in ([], ["--given-time"])]
+    said = [read_records(Path(file))[1] for file in files]
     assert [one.get("given_time") for one in said] == [None, "true"]
-    assert [one["checkpoint_hash"] for one in said] == [plain["checkpoint_hash"], timed["checkpoint_hash"]]
+    assert len(set(files)) == len({one["checkpoint_hash"] for one in said}) == 2
