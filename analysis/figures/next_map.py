@@ -15,7 +15,7 @@ from analysis.figures.scale_bar import scale_bar
 from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import fit_camera, screen_offsets
 from analysis.trajectories.cameras import MARGIN_PX
-from analysis.trajectories.everyone import COUNTED, EXPECTED, EXPECTED_COUNTED, KNOWN_BY, shown_names
+from analysis.trajectories.everyone import BEFORE, CHANGE, COUNTED, EXPECTED, EXPECTED_COUNTED, KNOWN_BY, shown_names
 from analysis.workspace import Workspace
 from recap import columns as c
 
@@ -80,6 +80,6 @@ def draw_expected(places: pd.DataFrame, title: str, *, palette: Palette) -> go.F
 
 def offered_places(places: pd.DataFrame, min_people: int) -> pd.DataFrame:
     """Expected next visits that may be shared: of places where at least so many of the users have been."""
-    counted = [name for name in (EXPECTED_COUNTED, COUNTED) if name in places]
+    counted = [name for name in (BEFORE, CHANGE, EXPECTED_COUNTED, COUNTED) if name in places]
     shown = places.loc[places[KNOWN_BY] >= min_people, [c.POI, "name", EXPECTED, KNOWN_BY, *counted]]
     return shown.reset_index(drop=True)

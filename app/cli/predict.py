@@ -17,10 +17,10 @@ from recap.machine.printable import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
-    from datetime import datetime
 
     import pandas as pd
 
+    from recap.asking.prediction import Chosen
     from recap.data.dataset import Dataset
 
 _TABLES: Final = 5
@@ -34,6 +34,13 @@ _BY_PLACE: Final = {
     "expected": "expected visits",
     "expected_counted": "of users counted",
     "counted": "counted",
+}
+_CHANGED: Final = {
+    "place": "place",
+    "category": "category",
+    "expected_before": "before",
+    "expected": "after",
+    "change": "difference",
 }
 _THERE: Final = "users there, if all check in then"
 
@@ -63,6 +70,9 @@ def predict(
     ] = False,
     why: Annotated[bool, typer.Option("--why", help="Add what each group of features contributes.")] = False,
     by_place: Annotated[bool, typer.Option("--by-place", help="Show the expected next visits of each place.")] = False,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", metavar="ID", help="A closed place, no candidate; repeatable.")
+    ] = None,
     shard: Annotated[
         str | None, typer.Option("--shard", metavar="I/N", help="Take every N-th user, from the I-th on.")
     ] = None,
@@ -92,7 +102,7 @@ def predict(
         raise ConfigError("options that say how a file is read need --checkins FILE")
 
     from recap.asking.open_model import open_for_prediction
-    from recap.asking.prediction import COUNTED_MINUTES, SEEN_DAYS, choose, expected_visits, is_counted
+    from recap.asking.prediction import SEEN_DAYS, choose, expected_visits, is_counted
     from recap.asking.prediction import predict as run
     from recap.data.reading import read_understood
     from recap.history.moments import parse_next_time, parse_time
@@ -105,7 +115,7 @@ def predict(
     if raw is None and not opened.is_baseline:  # else the notes say what is new
         say_what_is_new(opened.checkpoint.match(dataset))
     seen = SEEN_DAYS if by_place and next_time is not None else None
-    chosen = choose(opened, user, moment, next_time, seen_days=seen).part(part)
+    chosen = choose(opened, user, moment, next_time, seen_days=seen, without=without or ()).part(part)
     notes = [*notes, *chosen.notes]
     facts: dict[str, Any] = {"model": opened.label, "users": len(chosen), "notes": notes}
     frames: Iterator[pd.DataFrame]
@@ -132,23 +142,26 @@ def predict(
         users = count_of(len(chosen), "user")
         console.print(f"Wrote {count_of(rows, 'row')} for {users} to {out}.", markup=False, soft_wrap=True)
     elif by_place:
-        headings, title = _BY_PLACE, f"Expected next visits of {count_of(len(chosen), 'user')}"
-        if next_time is not None and chosen.next_N is not None:
-            headings, title = _BY_PLACE | {"expected": _THERE, "expected_counted": "of users counted"}, _THERE
-            console.print(_there(found, chosen.next_N[0].astype("datetime64[s]").item()), markup=False, soft_wrap=True)
-        console.print(frame_table(title, found.head(top), headings))
-        if "counted" in found:
-            followed = f"{facts['users_with_later_checkin']:,} of these users"
-            near = "" if next_time is None else f" within {COUNTED_MINUTES} minutes of this time"
-            console.print(f"Counted: the next check-ins of {followed}{near}.", soft_wrap=True)
+        _print_places(found, chosen, top, facts["users_with_later_checkin"])
     else:
         _print_users(found, len(chosen), only_new=new_places)
 
 
-def _there(found: "pd.DataFrame", at_local: "datetime") -> str:
-    best = found.iloc[0]
-    there = f"{best['place']} leads, {best['expected']:.1f} users there"
-    return f"At {at_local:{_WHEN}}, if they check in then: {there}."
+def _print_places(found: "pd.DataFrame", chosen: "Chosen", top: int, followed: int) -> None:
+    """The places with most expected visits; with closed ones those whose number changes most."""
+    from recap.asking.prediction import COUNTED_MINUTES
+
+    headings, title, near = _BY_PLACE, f"Expected next visits of {count_of(len(chosen), 'user')}", ""
+    if chosen.next_N is not None and len(chosen):
+        headings, title, best = _BY_PLACE | {"expected": _THERE}, _THERE, found.iloc[0]
+        at, near = chosen.next_N[0].astype("datetime64[s]").item(), f" within {COUNTED_MINUTES} minutes of this time"
+        said = f"At {at:{_WHEN}}, if they check in then: {best['place']} leads"
+        console.print(f"{said}, {best['expected']:.1f} users there.", markup=False, soft_wrap=True)
+    if chosen.closed:
+        headings, found = _CHANGED, found.sort_values("change", key=abs, ascending=False, kind="stable")
+    console.print(frame_table(title, found.head(top), headings))
+    if "counted" in found:
+        console.print(f"Counted: the next check-ins of {followed:,} of these users{near}.", soft_wrap=True)
 
 
 def _parse_shard(text: str | None) -> slice:
