@@ -87,9 +87,7 @@ class Workspace(OpenedModel):
 
     @property
     def known(self) -> "Workspace":
-        """The same model with all that is known of users, see `open_for_prediction`. Cases keep their numbers; one that
-        would see or lead to a check-in that evaluation leaves out has -1.
-        """
+        """The same model with all that is known of users, see `open_for_prediction`; cases with more there have -1."""
         if self.dataset.unseen is None or not isinstance(self.model, str | Path):
             return self
         return self._once("known", self._with_all_known)

@@ -1,6 +1,5 @@
 """What evaluation leaves out acts on predictions: every view starts from the true last check-in."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +60,9 @@ def test_every_view_has_the_list_of_the_command(user: str, opened: Workspace, tm
 
 
 def test_cases_do_not_see_them(opened: Workspace) -> None:
-    """Cases and records are those without them; a moment that sees more than its case is no case."""
-    alone = Workspace.of(replace(opened.dataset, unseen=None), keep=False).with_model("pretrained")
-    pd.testing.assert_frame_equal(opened.cases, alone.cases)
-    pd.testing.assert_frame_equal(opened.score(), alone.score())
+    """A moment that sees more than its case, or leads elsewhere, is no case."""
     known = opened.known
-    assert known.dataset.stored_hash == opened.dataset.hash == alone.dataset.hash and known.known is known
+    assert known.dataset.stored_hash == opened.dataset.hash and known.known is known
     touched = (known.cases[c.CASE] < 0).to_numpy()
     assert touched.any() and set(opened.cases[c.USER][touched]) == {1}
     same = [c.USER, c.POI, c.TIME]

@@ -66,11 +66,8 @@ def test_files_say_the_time(token: str) -> None:
     assert set(listed.candidates["time_given"]) == {given}
     silent = replace(listed, candidates=listed.candidates.drop(columns="time_given"))
     shown: dict[str, Any] = {"show_truth": True, "show_paths": False}
-    drawn = [
-        walk_image(source, walked, one, "light", **shown, exact=exact)
-        for one in (listed, silent)
-        for exact in (True, False)
-    ]
+    manners = itertools.product((listed, silent), (True, False))
+    drawn = [walk_image(source, walked, one, "light", **shown, exact=exact) for one, exact in manners]
     assert len(set(drawn)) == 4
 
 
