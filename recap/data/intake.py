@@ -67,11 +67,10 @@ def prepare_input(
     name = name or (path.name.partition(".")[0] if out is None else out.name)
     say(READING)
     with ExitStack() as stack:
-        spool = None
-        if is_on_disk:
-            spool = stack.enter_context(Spool(Path(tempfile.gettempdir()) if out is None else out.parent))
-        read = read_checkins(path, found.source_format, found.options, spool and spool.add)
-        unused = [column for column in found.columns if column.reason.endswith("not used") and column.field is None]
+        place = Path(tempfile.gettempdir()) if out is None else out.parent
+        spool = stack.enter_context(Spool(place)) if is_on_disk else None
+        read = read_checkins(path, found.source_format, found.options, None if spool is None else spool.add)
+        unused = [column for column in found.columns if column.reason.endswith(", not used") and column.field is None]
         notes = [f"The column “{column.name}” is {column.reason}." for column in unused]
         account = read.account.model_copy(update={"notes": [*read.account.notes, *notes]})
         problems = find_problems(read)
@@ -79,7 +78,7 @@ def prepare_input(
         dataset = prepare_dataset(
             read.table if spool is None else spool.numbers(),
             config,
-            describing=None if spool is None else spool.rows_at,
+            None if spool is None else spool.rows_at,
             name=name,
             source_format=found.source_format,
             preset=preset,

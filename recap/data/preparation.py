@@ -19,8 +19,8 @@ DESCRIBING: Final = (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGIT
 def prepare_dataset(
     raw: pd.DataFrame,
     config: DataConfig,
-    *,
     describing: Callable[[np.ndarray], pd.DataFrame] | None = None,
+    /,
     **facts: Any,
 ) -> Dataset:
     """Build a dataset from a raw check-in table (columns in `recap.columns`). Ids are numbered in lexicographic order;

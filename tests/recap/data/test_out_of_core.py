@@ -32,7 +32,7 @@ def on_disk(
     with Spool(path.parent) as spool:
         account = read_checkins(path, source_format, options, spool.add).account
         facts = {"name": "city", "source_format": source_format, "reading": account}
-        return prepare_dataset(spool.numbers(), config, describing=spool.rows_at, **facts)
+        return prepare_dataset(spool.numbers(), config, spool.rows_at, **facts)
 
 
 def files_of(dataset: Dataset, folder: Path) -> dict[str, bytes]:
@@ -83,7 +83,7 @@ def test_new_york_is_the_dataset_made_in_memory(tmp_path: Path) -> None:
     with Spool(tmp_path) as spool:
         account = read_checkins(NYC_FILE, "foursquare", None, spool.add).account
         facts = {"name": "city", "source_format": "foursquare", "reading": account}
-        found = prepare_dataset(spool.numbers(), config, describing=spool.rows_at, **facts)
+        found = prepare_dataset(spool.numbers(), config, spool.rows_at, **facts)
     assert files_of(found, tmp_path / "found") == files_of(in_memory(NYC_FILE, config, "foursquare"), tmp_path / "one")
 
 
