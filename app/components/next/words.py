@@ -1,6 +1,6 @@
 """The sentences of Next; names are escaped for Markdown."""
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Final
 
 import pandas as pd
