@@ -1,7 +1,7 @@
 """The sentences of Compare; every claim follows the rows' verdicts."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -95,7 +95,7 @@ def as_points(difference: float) -> str:
     return signed(100 * difference, 1)
 
 
-def _interval(row: "pd.Series") -> str:
+def _interval(row: Mapping[str, Any] | pd.Series) -> str:
     return f"[{as_points(row['low'])}, {as_points(row['high'])}]"
 
 
