@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +17,7 @@ from analysis.basemap.document import Basemap
 from analysis.basemap.neighbourhoods import neighbourhoods
 from analysis.basemap.stored import find_basemap, last_change
 from analysis.cases import picture
-from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_of_record
+from analysis.cases.picture import draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import basemap_style, frequent_ways, has_streets
 from analysis.figures.landmarks import landmarks, with_landmarks
@@ -196,7 +195,7 @@ def walk_image(
         ground = flat_ground(source, prediction.moment)
     else:  # the density uses the generalised places too
         opened = masked_places(opened, Generalisation()).opened(opened)
-        trajectory, prediction = share_step(trajectory, prediction)
+        trajectory, prediction = share_step(trajectory, prediction, opened.labels)
         layers = with_density(shared_basemap(source), opened.latitude, opened.longitude)
         ground = MapGround(opened, layers, Letters(picture_font()))
     marks = fitted_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
@@ -318,10 +317,3 @@ def _thumbnail(source: Source, case: int, theme: Theme, hops: str | None) -> byt
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_bytes(path, drawn, durable=False)
     return drawn
-
-
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=BY_MODEL | {Marks: astuple})
-def room_picture(source: Source, marks: Marks, shown: tuple[int, ...], theme: Theme) -> bytes:
-    opened = open_workspace(source)
-    basemap, letters = read_basemap(source), Letters(picture_font())
-    return draw_for_room(opened, marks, shown=shown, palette=palette_of(theme), basemap=basemap, letters=letters)

@@ -32,9 +32,12 @@ from app.cached.figures import drawn
 from app.cached.workspace import MOST_SCORES
 from app.components.chart_table import show_figure, ticked_list
 from app.components.next import choice, words
+from app.components.next.slide import say_everyone
+from app.components.present.add import slides_button
 from app.components.text import choose_one, pick, quiet
 from app.components.toolbar import downloads
 from app.components.walk.predictions import FIFTH_PX, probability_column
+from app.pages import NEXT
 from app.sources import Source
 from recap import columns as c
 from recap.asking.itinerary import Itinerary
@@ -93,6 +96,9 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
                 },
                 notes=(words.DEFAULT_ROWS.format(people=people), words.EXACT_ROWS),
             )
+            if not found.places.empty:
+                say = partial(say_everyone, found, as_of or last_day(opened), at)
+                slides_button(source, NEXT, ("everyone", as_of, at), say)
             quiet(words.OPEN_ROW, width="content")
     if not found.places.empty:
         with grid.cell(column_span=2):

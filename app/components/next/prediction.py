@@ -11,17 +11,19 @@ import streamlit as st
 from analysis.figures.walk_map import places_deck
 from analysis.trajectories.cameras import NEXT_HEIGHT_PX
 from analysis.trajectories.predictions import CasePrediction, standing_out
-from analysis.trajectories.trajectory import read_stops
+from analysis.trajectories.trajectory import Trajectory, read_stops
 from analysis.workspace import Workspace
 from app import state
 from app.cached import explanations, maps
 from app.components.chart_table import ticked_list
 from app.components.next import choice, words
+from app.components.next.slide import say_prediction
+from app.components.present.add import slides_button
 from app.components.text import quiet
 from app.components.toolbar import downloads, legend, open_case_button
 from app.components.walk import words as walk_words
 from app.components.walk.predictions import FIFTH_PX, LIST, list_table, say_never_visited
-from app.pages import EXPLAIN
+from app.pages import EXPLAIN, NEXT
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
 from recap import columns as c
@@ -73,7 +75,7 @@ def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, sho
         choice.show_stops(opened, itinerary, walked.stops)
     with grid.cell(column_span=2):
         _list(itinerary, found)
-        _buttons(source, opened, itinerary, found, picked)
+        _buttons(source, opened, itinerary, found, picked, walked)
 
 
 def _map(source: Source, itinerary: Itinerary, best: list[int], alt: str, *drawn: Any, **options: Any) -> None:
@@ -110,7 +112,12 @@ def _list(itinerary: Itinerary, found: CasePrediction) -> None:
 
 
 def _buttons(
-    source: Source, opened: Workspace, itinerary: Itinerary, found: CasePrediction, picked: int | None
+    source: Source,
+    opened: Workspace,
+    itinerary: Itinerary,
+    found: CasePrediction,
+    picked: int | None,
+    walked: Trajectory,
 ) -> None:
     listed = found.candidates[c.POI].tolist()
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -120,6 +127,9 @@ def _buttons(
         if source.checkpoint_hash is not None:
             open_case_button(EXPLAIN, source, found.moment, key="next-explain", about=picked)
         downloads(lambda: {"Next places": found.candidates}, source=source, key="next")
+        if listed:
+            say = partial(say_prediction, source, opened, itinerary, found, walked)
+            slides_button(source, NEXT, (repr(itinerary), found.only_new), say)
     line = words.GO_AT
     if itinerary.at is None:
         line = words.gap_line(usual_gap(opened.checkins, itinerary), usual=not itinerary.is_new_user)

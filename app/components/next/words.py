@@ -1,6 +1,6 @@
 """The sentences of Next; names are escaped for Markdown."""
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Final
 
 import pandas as pd
@@ -109,6 +109,11 @@ def _whenever_line(found: CasePrediction) -> str:
     return f"Whenever it comes, it would be {markdown_text(str(best['name']))} ({percent(best['probability'])})."
 
 
+def on_weekday(at: int | None) -> str:
+    """``on Monday at 18:00``, without a date."""
+    return "" if at is None else f"on {datetime.fromtimestamp(at, UTC):%A at %H:%M}"
+
+
 def _if_then(at: int, last: pd.Series) -> str:
     """The condition of a prediction at a time."""
     hours = (at - int(pd.Timestamp(last["local_time"]).timestamp())) / 3600
@@ -161,6 +166,12 @@ def reason(group: str) -> str:
     """The group that sets a place apart."""
     name = GROUP_NAMES.get(group, group.replace("_", " "))
     return "Near or popular" if name == PLACES else part_pill(name)
+
+
+def everyone_caveat(users: int, people: int, at: datetime | None) -> str:
+    """What a slide says next to the headline of everyone."""
+    named = f"Places where fewer than {people} people have been stay unnamed."
+    return f"{expected_heading(at)}: {users:,} users, each after the last check-in. {named} {PROBABLE}"
 
 
 def everyone(found: Everyone, last: date, at: datetime | None = None) -> tuple[str, str]:
