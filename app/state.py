@@ -247,6 +247,7 @@ def current_source(*, lists: bool = False, notices: bool = True) -> Source | Non
     st.session_state["source"] = source.token
     write_params(_source_params(source))
     st.session_state["to_say_invented"] = source.synthetic
+    st.session_state["data_name"] = source.name
     if notices:
         _say_what_differs(source)
         _say_what_is_not_offered(source)
@@ -313,6 +314,17 @@ def _say_what_is_not_offered(source: Source) -> None:
 def consume_synthetic_notice() -> bool:
     """Whether the page must still say that its city is invented; the caller then says it."""
     return bool(st.session_state.pop("to_say_invented", False))
+
+
+def charts_here() -> dict[str, object]:
+    """Charts of the page as it was drawn last, by the name of their files: the view, the chart and the data."""
+    charts: dict[str, object] = st.session_state.setdefault("charts", {})
+    return charts
+
+
+def chart_name(key: str) -> str:
+    """A chart's name: its view, its key and the data that is open."""
+    return " ".join([str(st.session_state.get("_page", "")), key, str(st.session_state.get("data_name", ""))])
 
 
 def opened_dataset() -> str | None:

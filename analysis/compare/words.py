@@ -28,7 +28,7 @@ NUMBERS_ALT: Final = "Differences by group with 95 % intervals over users, cases
 RANKS_HELP: Final = "Ranks of the true place."
 SEEN_HELP: Final = "How often the transition occurred in training."
 FLIPPED_ALT: Final = "Cases that exactly one side finds, the largest change of rank first; a click shows both lists"
-ALL_MODELS: Final = "All models and metrics in one table, of those that have ranked the test cases."
+ALL_MODELS: Final = "All models and metrics in one table, of those that have ranked the test cases, tested against A."
 INTERVALS_HELP: Final = "Add 95 % intervals over users."
 OTHER_CASE: Final = "The link's case is not in this dataset, so another one is shown."
 TIME_WORTH: Final = "What knowing the time is worth"
@@ -178,6 +178,13 @@ def ranks_title(a: str, b: str) -> str:
 
 def sentences(found: Comparison) -> list[str]:
     return [finds_sentence(found), cases_sentence(found), seeds_sentence(found)] if found.n else []
+
+
+def caveat(found: Comparison) -> str:
+    """What a slide says next to the headline: the metric, and what the numbers rest on."""
+    row = found.row("all")
+    over = f" Over all cases: {points(row['difference'])} points [{points(row['low'])}, {points(row['high'])}]."
+    return f"{METRIC_LABELS[found.metric]}.{over * (found.users > 1)} {' '.join(sentences(found))}"
 
 
 def p_value(p: float) -> str:

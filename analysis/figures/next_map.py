@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import pydeck as pdk
 
 from analysis.figures import deck_layers
+from analysis.figures.bars import Bar
 from analysis.figures.charts import assembled, escape_tags
 from analysis.figures.labels import label_table, place_labels
 from analysis.figures.palette import Palette, rgb
@@ -78,13 +79,16 @@ def draw_expected(places: pd.DataFrame, title: str, *, palette: Palette) -> go.F
     return assembled(data, layout, palette, height=EVERYONE_HEIGHT_PX, margin={"l": 56, "r": 12, "t": 12, "b": 52})
 
 
+def expected_bars(places: pd.DataFrame, min_people: int) -> list[Bar]:
+    """The most expected places that may be named, as bars for a slide."""
+    best = offered_places(places, min_people).head(_NAMED)
+    return [
+        Bar(name, value, f"{value:.1f}", mine=True) for name, value in zip(best["name"], best[EXPECTED], strict=True)
+    ]
+
+
 def offered_places(places: pd.DataFrame, min_people: int) -> pd.DataFrame:
     """Expected next visits that may be shared: of places where at least so many of the users have been."""
-    columns = [
-        c.POI,
-        "name",
-        EXPECTED,
-        KNOWN_BY,
-        *(name for name in (BEFORE, CHANGE, EXPECTED_COUNTED, COUNTED) if name in places),
-    ]
-    return places.loc[places[KNOWN_BY] >= min_people, columns].reset_index(drop=True)
+    counted = [name for name in (BEFORE, CHANGE, EXPECTED_COUNTED, COUNTED) if name in places]
+    shown = places.loc[places[KNOWN_BY] >= min_people, [c.POI, "name", EXPECTED, KNOWN_BY, *counted]]
+    return shown.reset_index(drop=True)

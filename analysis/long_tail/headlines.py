@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from analysis.formatting import signed
+from analysis.formatting import signed, times
 from analysis.long_tail.accuracy_tables import RareAccuracy
+from analysis.long_tail.overview_headlines import BAR_INTERVALS
 from analysis.records.ablations import part_label
 from analysis.records.accuracy import METRIC_LABELS, finds_and, guesses
 from analysis.records.causes import LostHits
@@ -85,6 +86,12 @@ def cohorts_caption(metric: str) -> str:
         f"Share found in the top {metric.removeprefix('hr')}" if metric.startswith("hr") else METRIC_LABELS[metric]
     )
     return f"{measure}. Select a cell or bar to list its cases."
+
+
+def slide_caveat(sentence: str, metric: str, eta: int) -> str:
+    """What a slide says next to the headline: its numbers, the metric, and what rare means."""
+    rare = f"seen at most {times(eta)} in training" if eta else "never seen in training"
+    return f"{sentence} {METRIC_LABELS[metric]}; rare: {rare}. {BAR_INTERVALS}".strip()
 
 
 def bars_caption(reference: str) -> str:

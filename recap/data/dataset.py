@@ -34,6 +34,7 @@ predictions see, and problems."""
 TABLES: Final = ("checkins", "pois", "users")
 UNSEEN: Final = "unseen"
 DATASET_CARD: Final = "CARD.md"
+NEVER_VISITED: Final = " (never visited in training)"
 _HASHED_ROWS: Final = 1 << 20
 
 
@@ -80,6 +81,11 @@ class Dataset:
     def hash(self) -> str:
         """SHA-256 of the tables' content, the same on every machine."""
         return self.manifest.dataset_hash
+
+    @property
+    def stored_hash(self) -> str:
+        """`hash` of the dataset itself, whatever was added for predictions."""
+        return self.extends or self.hash
 
     @property
     def problems(self) -> list[Problem]:
@@ -129,9 +135,7 @@ class Dataset:
         if not self.extends:
             return labels
         is_new = self.pois[c.TRAIN_CHECKINS] == 0
-        return [
-            f"{label} (never visited in training)" if new else label for label, new in zip(labels, is_new, strict=True)
-        ]
+        return [label + NEVER_VISITED * bool(new) for label, new in zip(labels, is_new, strict=True)]
 
     def save(self, folder: Path, card: str = "") -> None:
         """Write the folder, whole or not at all. Raises FolderInUseError: the folder exists and holds something else;
