@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.compare.comparison import PairedCases, found_within
 from analysis.compare.head_share import HEAD_AND_TAIL, head_weights, is_tail
 from analysis.compare.side import MeanSide, check_same_cases
-from analysis.compare.words import p_value, points
+from analysis.compare.words import as_points, p_value
 from analysis.records.accuracy import METRIC_LABELS, is_known, is_lower_bound, metric_values
 from analysis.records.bootstrap import UserBootstrap, interval
 from analysis.records.evaluation_records import PROTOCOL
@@ -171,8 +171,8 @@ def _caption(table: pd.DataFrame, metric: str) -> str:
 def _test_cells(row: pd.Series) -> list[str]:
     if math.isnan(row["difference"]):
         return ["--", "--"]
-    low, high = points(row["difference_low"]), points(row["difference_high"])
-    return [f"{points(row['difference'])} [{low}, {high}]", p_value(row["p"])]
+    low, high = as_points(row["difference_low"]), as_points(row["difference_high"])
+    return [f"{as_points(row['difference'])} [{low}, {high}]", p_value(row["p"])]
 
 
 def _csv(table: pd.DataFrame, *, intervals: bool) -> str:

@@ -11,6 +11,7 @@ from recap import columns as c
 from recap.asking.open_model import open_model
 from recap.asking.prediction import ASSUMED, choose, expected_visits, predict
 from recap.data.dataset import Dataset
+from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
 
 ROOT = Path(__file__).parents[3]
@@ -136,3 +137,24 @@ def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> Non
         "place outside the data set, which only models with curves predict."
     ]
     assert {row["as_of"] for row in said["predictions"]} == {"2013-05-01T14:00:00+00:00", "2013-05-01T16:00:00+00:00"}
+
+
+@pytest.mark.parametrize(
+    ("model", "stops", "without"),
+    [
+        ("visit_count", ["abababab", "babababa"], "2 users: they have"),
+        ("visit_count", ["abcabcabc", "abababab"], "1 user: they have"),
+        ("markov", ["aabbaabb", "abbaabba", "abababab"], "3 users: they have"),
+        ("feature_curves", ["abcdabcd", "dcbadcba", "abababab"], "2 users: they have"),
+        ("pretrained", ["abcabcabc", "cbacbacba", "bcbcbcbc"], "2 users: they have"),
+    ],
+)
+def test_no_new_place_is_left(model: str, stops: list[str], without: str, tmp_path: Path) -> None:
+    """For users who have been everywhere; the others' lists hold what they do not know."""
+    rows = [(f"user {at}", poi, hour + at / 9) for at, places in enumerate(stops) for hour, poi in enumerate(places)]
+    small_dataset(rows).save(tmp_path / "city")
+    words = ("predict", model, "--data", tmp_path / "city", "--new-places")
+    assert f"Nothing is left for {without} been to every place." in " ".join(recap_here(*words).stdout.split())
+    listed = {(row["user_id"], row["poi_id"]) for row in recap_json_here(*words)["predictions"]}
+    pois = {poi for places in stops for poi in places}
+    assert listed == {(f"user {at}", poi) for at, places in enumerate(stops) for poi in pois - {*places}}
