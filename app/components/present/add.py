@@ -83,7 +83,6 @@ def _add(source: Source, view: View, key: Hashable, say: Callable[[], Said]) -> 
         return
     st.session_state[_ADDED] = {*st.session_state.get(_ADDED, ()), key}
     st.session_state[_IN] = kept.name
-    st.toast(words.added(kept.value.title, len(kept.value.cases)))
 
 
 def _data_line(source: Source) -> str:
