@@ -9,7 +9,6 @@ COMMAND_EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         "recap prepare raw.csv --out mine --timezone Asia/Tokyo",
     ),
     "stats": ("recap stats data/mine",),
-    "basemap": ("recap basemap city.osm.pbf --data data/mine",),
     "import-predictions": ("recap import-predictions ranked.csv --data data/mine",),
     "demo build": ("recap demo build --out demo",),
     "train": ("recap train data/mine --out data/recap", "recap train data/mine --out data/paper --preset paper"),

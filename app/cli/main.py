@@ -11,7 +11,7 @@ from app.cli.app import run_app
 from app.cli.cases import cases
 from app.cli.compare import compare
 from app.cli.curves import curves
-from app.cli.data import basemap, import_predictions, inspect, prepare, stats
+from app.cli.data import import_predictions, inspect, prepare, stats
 from app.cli.evaluate import evaluate
 from app.cli.examples import epilog
 from app.cli.experiment import demo, experiment
@@ -36,7 +36,6 @@ _PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
         "inspect": inspect,
         "prepare": prepare,
         "stats": stats,
-        "basemap": basemap,
         "import-predictions": import_predictions,
         "demo": demo,
     },

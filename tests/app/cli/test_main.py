@@ -3,7 +3,6 @@
 import contextlib
 import gzip
 import io
-import json
 import shlex
 import shutil
 import subprocess
@@ -187,16 +186,12 @@ def test_no_command_prints_nan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     (tmp_path / "spec.toml").write_text(
         'name = "x"\ntitle = "X"\nquestion = "?"\n[[arms]]\nname = "a"\nlabel = "A"\nbaseline = "visit_count"\n'
     )
-    road = {"type": "LineString", "coordinates": [[-74, 40], [-73, 40.5]]}
-    feature = {"type": "Feature", "properties": {"highway": "motorway"}, "geometry": road}
-    (tmp_path / "map.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
     of = f"--data {data}"
     counted = f"{of} --baseline markov"
     parsed = {
         "inspect": f"{table}",
         "prepare": f"{table} --out {tmp_path / 'prepared'}",
         "stats": f"{data}",
-        "basemap": f"{tmp_path / 'map.geojson'} {of}",
         "import-predictions": f"{theirs} {of} --name theirs --missing-as-miss",
         "train": f"{data} {' '.join(WORDS)} --out {model}",
         "evaluate": counted,
