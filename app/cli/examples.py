@@ -10,7 +10,6 @@ COMMAND_EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "stats": ("recap stats data/mine",),
     "import-predictions": ("recap import-predictions ranked.csv --data data/mine",),
-    "demo build": ("recap demo build --out demo",),
     "train": ("recap train data/mine --out data/recap", "recap train data/mine --out data/paper --preset paper"),
     "evaluate": ("recap evaluate data/recap --data data/mine", "recap evaluate --baseline markov --data data/mine"),
     "experiment run": ("recap experiment run main --data data/mine --out experiments",),

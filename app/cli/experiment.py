@@ -1,4 +1,4 @@
-"""The `recap experiment` and `recap demo` commands."""
+"""The `recap experiment` commands."""
 
 import shlex
 from functools import partial
@@ -14,7 +14,6 @@ from recap.baselines import PRETRAINED
 
 _HELP: Final = f"Run named experiments: {', '.join(EXPERIMENTS)}."
 experiment = typer.Typer(help=_HELP)
-demo = typer.Typer(help="The bundled demo city.")
 
 
 @experiment.callback(help=_HELP)
@@ -107,18 +106,3 @@ def _pretrain(data: list[Path], out: Path) -> None:
     curves = pretrain([Dataset.load(folder) for folder in data], progress_console.print)
     replace_text(out, curves.as_text())
     console.print(f"Curves learned in {curves.learned_on}: {out}", markup=False)
-
-
-@demo.callback()
-def about_demo() -> None:
-    """The bundled demo city."""
-
-
-@demo.command()
-def build(out: Annotated[Path, typer.Option(help="Folder of the bundle.")] = Path("checkpoints/demo-city")) -> None:
-    """Generate the city, train RECAP and every ablation on it, and write the bundle."""
-    from analysis.experiments.demo_bundle import build_demo_bundle
-
-    out.mkdir(parents=True, exist_ok=True)
-    build_demo_bundle(out, Path("runs/demo-city"), log=progress_console.print)
-    progress_console.print(f"The bundle is in {out}.", markup=False)

@@ -14,7 +14,7 @@ from app.cli.curves import curves
 from app.cli.data import import_predictions, inspect, prepare, stats
 from app.cli.evaluate import evaluate
 from app.cli.examples import epilog
-from app.cli.experiment import demo, experiment
+from app.cli.experiment import experiment
 from app.cli.explain import explain
 from app.cli.long_tail import long_tail, overview
 from app.cli.predict import predict
@@ -37,7 +37,6 @@ _PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
         "prepare": prepare,
         "stats": stats,
         "import-predictions": import_predictions,
-        "demo": demo,
     },
     "Train": {"train": train, "evaluate": evaluate, "experiment": experiment},
     "Look": {

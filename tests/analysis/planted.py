@@ -27,7 +27,7 @@ from recap.history.tensors import CheckinTensors, Histories
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from tests.untrained import write_untrained_checkpoint
-from tests.worlds import CURVES, batch_of, shake, small_city, small_training
+from tests.worlds import CURVES, batch_of, counted_graph, shake, small_city, small_training
 
 MODELS: dict[str, dict[str, Any]] = {
     "paper": {},
@@ -108,7 +108,7 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
     edited = pd.DataFrame([*records[:first], *past, source, *records[row + 1 :]])
     dataset = replace(predictor.dataset, checkins=edited)
     kept = {pair: count for pair, count in counts.items() if count > 0}
-    graph = TransitionGraph.from_counts(pd.Series(kept), dataset.num_pois)
+    graph = counted_graph(pd.Series(kept), dataset.num_pois)
     # The training data that tell what others did stay as they are; an edit changes this case's history and counts.
     model = Recap(predictor.model.config, predictor.dataset, graph, torch.float64)
     model.load_state_dict(predictor.model.state_dict())
