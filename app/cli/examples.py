@@ -11,7 +11,7 @@ COMMAND_EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "stats": ("recap stats data/mine",),
     "import-predictions": ("recap import-predictions ranked.csv --data data/mine",),
     "train": ("recap train data/mine --out data/recap", "recap train data/mine --out data/paper --preset paper"),
-    "evaluate": ("recap evaluate data/recap --data data/mine", "recap evaluate --baseline markov --data data/mine"),
+    "evaluate": ("recap evaluate data/recap --data data/mine", "recap evaluate markov --data data/mine"),
     "experiment run": ("recap experiment run main --data data/mine --out experiments",),
     "predict": (
         "recap predict data/recap --data data/mine",
