@@ -79,11 +79,16 @@ def write_table(table: pd.DataFrame, form: str, *, intervals: bool = False) -> s
         lines.append(cells)
     heads = ["Model", *(METRIC_LABELS[metric] for metric in METRICS)]
     if form == "markdown":
-        rule = ["---", *["---:"] * len(METRICS)]
-        return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *lines)) + "\n"
+        return markdown_table(heads, lines) + "\n"
     body = [f"{' & '.join(cells)} \\\\" for cells in (heads, *lines)]
     start = [f"\\begin{{tabular}}{{l{'r' * len(METRICS)}}}", r"\toprule", body[0], r"\midrule"]
     return "\n".join([*start, *body[1:], r"\bottomrule", r"\end{tabular}", ""])
+
+
+def markdown_table(heads: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown; the first column is text, the others are numbers."""
+    rule = ["---", *["---:"] * (len(heads) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows))
 
 
 def _cell(row: pd.Series, best: list[float], marks: tuple[Callable[[str], str], ...], *, intervals: bool) -> str:

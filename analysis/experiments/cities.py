@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from analysis.experiments.results import ExperimentResult, markdown, number, table, value_at
+from analysis.compare.model_table import markdown_table
+from analysis.experiments.results import ExperimentResult, markdown, number, value_at
 from analysis.experiments.spec import ExperimentSpec
-from analysis.experiments.users_figure import users_figure
 from recap import columns as c
 from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
@@ -71,8 +71,6 @@ def run_cities(
         if not done.is_finished:
             return done
     replace_text(out / "cities.md", cities_markdown(done))
-    lines = {label: [_mean(done, arm, users) for users in _sizes(done)] for arm, label in _arms(done.users[0][1])}
-    replace_text(out / "users.svg", users_figure(_sizes(done), lines, "MRR of next check-ins by number of users"))
     return done
 
 
@@ -131,13 +129,13 @@ def cities_markdown(done: Measured) -> str:
     """One table of all cities, one by number of users, then each city's own tables."""
     arms = _arms(done.cities[0])
     few = [(arm, label) for arm, label in arms if arm in _FEW_USERS]
-    by_city = [(city.dataset_name, [_both(city, arm) for arm, _ in arms]) for city in done.cities]
-    by_users = [(f"{users:,} users", [number(_mean(done, arm, users), 4) for arm, _ in few]) for users in _sizes(done)]
+    by_city = [[city.dataset_name, *(_both(city, arm) for arm, _ in arms)] for city in done.cities]
+    by_users = [[f"{users:,} users", *(number(_mean(done, arm, users), 4) for arm, _ in few)] for users in _sizes(done)]
     parts = [
         "MRR, `every_next` / `every_step`, mean over seeds:",
-        table([label for _, label in arms], by_city),
+        markdown_table(["", *(label for _, label in arms)], by_city),
         f"Users of {done.cities[0].dataset_name}, MRR, `every_next`, mean over draws of users:",
-        table([label for _, label in few], by_users),
+        markdown_table(["", *(label for _, label in few)], by_users),
     ]
     return "\n\n".join([*parts, *map(markdown, done.cities)])
 
