@@ -31,7 +31,8 @@ _SOURCE_FIELDS = ("source", *HASH_FIELDS)
 ITINERARY = ("user", "row", "stops", "at")
 MOMENT = ("case", *ITINERARY)
 """Fields that name what is shown: a case, or a user's number, the row of their last known check-in, changed stops."""
-_OF_ONE_SOURCE = (*MOMENT, "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")
+_OF_A_CASE = ("about", "against", "edits", "why", "show", "find", "place")
+_OF_ONE_SOURCE = (*MOMENT, *_OF_A_CASE, "cases", "predictions", "without")
 """Fields that depend on the dataset or the model."""
 
 
@@ -205,6 +206,15 @@ def choose(name: str, value: object) -> None:
         st.session_state.pop(_chosen_key(name), None)
     else:
         st.session_state[_chosen_key(name)] = value
+
+
+def choice_of_data(dataset: str, name: str, read: Callable[[str | None], _T]) -> _T:
+    """The latest choice for a dataset, by its hash; ``read`` understands a link's text, or the browser's Back's."""
+    asked, kept = linked(name), st.session_state.get(_chosen_key(name))
+    if asked is not None or kept is None or kept[0] != dataset:
+        kept = (dataset, read(None if asked is None else asked[name]))
+        st.session_state[_chosen_key(name)] = kept
+    return cast("_T", kept[1])
 
 
 def _chosen_key(name: str) -> str:

@@ -15,7 +15,7 @@ from analysis.figures.scale_bar import scale_bar
 from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import fit_camera, screen_offsets
 from analysis.trajectories.cameras import MARGIN_PX
-from analysis.trajectories.everyone import COUNTED, EXPECTED, EXPECTED_COUNTED, KNOWN_BY, shown_names
+from analysis.trajectories.everyone import BEFORE, CHANGE, COUNTED, EXPECTED, EXPECTED_COUNTED, KNOWN_BY, shown_names
 from analysis.workspace import Workspace
 from recap import columns as c
 
@@ -85,6 +85,6 @@ def offered_places(places: pd.DataFrame, min_people: int) -> pd.DataFrame:
         "name",
         EXPECTED,
         KNOWN_BY,
-        *(name for name in (EXPECTED_COUNTED, COUNTED) if name in places),
+        *(name for name in (BEFORE, CHANGE, EXPECTED_COUNTED, COUNTED) if name in places),
     ]
     return places.loc[places[KNOWN_BY] >= min_people, columns].reset_index(drop=True)

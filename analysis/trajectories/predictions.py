@@ -101,8 +101,6 @@ def predict_case(
         VocabularyError: the model knows only the dataset's users, and this is a new one.
     """
     moment, ranker = opened.moment(case_or_moment), opened.any_ranker
-    if moment.is_new_user:
-        ranker = ranker.for_new_user
     histories = ranker.histories_at(moment)
     case = _facts(opened, moment, histories)
     target = case.get(c.TARGET)

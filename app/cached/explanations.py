@@ -59,10 +59,12 @@ def predict(source: Source, moment: Moment, **options: Any) -> CasePrediction:
 
 
 @st.cache_resource(max_entries=8, show_spinner="Predicting where everyone goes next", hash_funcs=BY_MODEL)
-def predict_everyone(source: Source, as_of: date | None, at: datetime | None = None) -> Everyone:
+def predict_everyone(
+    source: Source, as_of: date | None, at: datetime | None = None, closed: tuple[int, ...] = ()
+) -> Everyone:
     opened = open_model(source)
     with TURNS:
-        return everyone.predict_everyone(opened, as_of, at)
+        return everyone.predict_everyone(opened, as_of, at, closed)
 
 
 def visit_count_rank(source: Source, case: int) -> float:

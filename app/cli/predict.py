@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from recap.asking.prediction import Chosen
     from recap.data.dataset import Dataset
 
 _TABLES: Final = 5
@@ -32,6 +33,13 @@ _BY_PLACE: Final = {
     "expected": "expected visits",
     "expected_counted": "of users counted",
     "counted": "counted",
+}
+_CHANGED: Final = {
+    "place": "place",
+    "category": "category",
+    "expected_before": "before",
+    "expected": "after",
+    "change": "difference",
 }
 _THERE: Final = "users there, if all check in then"
 
@@ -61,6 +69,9 @@ def predict(
     ] = False,
     why: Annotated[bool, typer.Option("--why", help="Add what each group of features contributes.")] = False,
     by_place: Annotated[bool, typer.Option("--by-place", help="Show the expected next visits of each place.")] = False,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", metavar="ID", help="A closed place, no candidate; repeatable.")
+    ] = None,
     shard: Annotated[
         str | None, typer.Option("--shard", metavar="I/N", help="Take every N-th user, from the I-th on.")
     ] = None,
@@ -103,7 +114,7 @@ def predict(
     if raw is None and not opened.is_baseline:  # else the notes say what is new
         say_what_is_new(opened.checkpoint.match(dataset))
     seen = SEEN_DAYS if by_place and next_time is not None else None
-    chosen = choose(opened, user, moment, next_time, seen_days=seen).part(part)
+    chosen = choose(opened, user, moment, next_time, seen_days=seen, without=without or ()).part(part)
     notes = [*notes, *chosen.notes]
     facts: dict[str, Any] = {"model": opened.label, "users": len(chosen), "notes": notes}
     frames: Iterator[pd.DataFrame]
@@ -130,22 +141,25 @@ def predict(
         users = count_of(len(chosen), "user")
         console.print(f"Wrote {count_of(rows, 'row')} for {users} to {out}.", markup=False, soft_wrap=True)
     elif by_place:
-        headings, title = _BY_PLACE, f"Expected next visits of {count_of(len(chosen), 'user')}"
-        if next_time is not None and chosen.next_N is not None:
-            headings, title = _BY_PLACE | {"expected": _THERE, "expected_counted": "of users counted"}, _THERE
-            console.print(_there(found, int(chosen.next_N[0])), markup=False, soft_wrap=True)
-        console.print(frame_table(title, found.head(top), headings))
-        if "counted" in found:
-            followed = f"{facts['users_with_later_checkin']:,} of these users"
-            console.print(f"Counted: the next check-ins of {followed}, and their expected visits.", soft_wrap=True)
+        _print_places(found, chosen, top, facts["users_with_later_checkin"])
     else:
         _print_users(found, len(chosen), only_new=new_places)
 
 
-def _there(found: "pd.DataFrame", at_local: int) -> str:
-    best = found.iloc[0]
-    there = f"{best['place']} leads, {best['expected']:.1f} users there"
-    return f"At {weekday_clock(at_local)}, if they check in then: {there}."
+def _print_places(found: "pd.DataFrame", chosen: "Chosen", top: int, followed: int) -> None:
+    """The places with most expected visits; with closed ones those whose number changes most."""
+    headings, title = _BY_PLACE, f"Expected next visits of {count_of(len(chosen), 'user')}"
+    if chosen.next_N is not None and len(chosen):
+        headings, title, best = _BY_PLACE | {"expected": _THERE}, _THERE, found.iloc[0]
+        said = f"At {weekday_clock(int(chosen.next_N[0]))}, if they check in then: {best['place']} leads"
+        console.print(f"{said}, {best['expected']:.1f} users there.", markup=False, soft_wrap=True)
+    if chosen.closed:
+        headings, found = _CHANGED, found.sort_values("change", key=abs, ascending=False, kind="stable")
+    console.print(frame_table(title, found.head(top), headings))
+    if "counted" in found:
+        console.print(
+            f"Counted: the next check-ins of {followed:,} of these users, and their expected visits.", soft_wrap=True
+        )
 
 
 def _parse_shard(text: str | None) -> slice:

@@ -6,6 +6,7 @@ from typing import Any, Final
 import streamlit as st
 
 from analysis.trajectories.everyone import last_day
+from app import state
 from app.cached import explanations
 from app.components.empty import open_source
 from app.components.error_boundary import error_boundary
@@ -48,12 +49,16 @@ def view() -> None:
         asked_time.pick_question(source)
         if part == choice.EVERYONE and source.reads_time:
             at = asked_time.pick_time_of_all(opened, as_of or last_day(opened))
+        elif part == choice.EVERYONE:
+            state.write_param("at", None)
         elif itinerary.at is not None:
             asked_time.pick_own_time(opened, itinerary)
     if itinerary.at is not None and part != choice.EVERYONE:
         asked_time.say_usual_pause(opened, itinerary)
     if part == choice.EVERYONE:
         show_everyone(source, as_of, at)
+        if at is not None:
+            asked_time.play_on(opened, at)
     else:
         show_prediction(source, itinerary, only_new=only_new, show_truth=show_truth)
 

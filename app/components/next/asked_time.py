@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
+from time import monotonic
 from typing import Any, Final
 
 import streamlit as st
@@ -11,18 +13,20 @@ from analysis.formatting import day
 from analysis.workspace import Workspace
 from app import state
 from app.components.next import choice, words
-from app.components.text import pick, quiet
+from app.components.text import pick, quiet, toggle
+from app.components.walk.walk_player import SECONDS_PER_STEP
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
 from recap.asking.itinerary import Itinerary, usual_pause
-from recap.history.moments import link_time, local_text
+from recap.history.moments import link_time, local_text, whole_seconds
 from recap.history.tensors import SECONDS_PER_DAY
 
 WHENEVER, AT = "Whenever", "At"
 _STEP: Final = 15 * 60
 _DAYS: Final = 7
 _LAST: Final = time(23, 45)
-_EVERYONE: Final = "next_everyone_at"
+_HALF_HOUR: Final = 30 * 60
+_PLAYS: Final = "everyone-play"
 
 
 def pick_question(source: Source) -> None:
@@ -76,13 +80,41 @@ def say_usual_pause(opened: Workspace, itinerary: Itinerary) -> None:
 def pick_time_of_all(opened: Workspace, known_until: date) -> datetime:
     """The time at which everyone is asked for; ``known_until``: the last day with known check-ins."""
     last = int(datetime.combine(known_until, time(), UTC).timestamp())
-    asked = link_time(state.incoming("at"))
-    if asked is not None:
-        st.session_state[_EVERYONE] = asked
-    at = max(st.session_state.get(_EVERYONE) or last + SECONDS_PER_DAY * 3 // 2, last)
-    state.write_param("at", local_text(at))
-    _pick_time(last, at, lambda chosen: st.session_state.update({_EVERYONE: chosen}))
-    return datetime.fromtimestamp(at, UTC).replace(tzinfo=None)
+    at = max(state.choice_of_data(opened.dataset.hash, "at", link_time) or last + SECONDS_PER_DAY * 3 // 2, last)
+    is_last = _half_hour_after(at) % SECONDS_PER_DAY == 0
+    if is_last:
+        st.session_state[_PLAYS] = False
+    if not st.session_state.get(_PLAYS):  # each value in the address is a step of the browser's Back
+        state.write_param("at", local_text(at))
+    _pick_time(last, at, partial(_show_all_at, opened))
+
+    def play() -> None:
+        if is_last:
+            _show_all_at(opened, at - at % SECONDS_PER_DAY)
+
+    toggle("Play", key=_PLAYS, help=words.PLAY_HELP, on_change=play)
+    return _as_time(at)
+
+
+def play_on(opened: Workspace, at: datetime) -> None:
+    """While playing, ask for the next half hour of the day after a pause, see `show_walk_player`."""
+    shown = monotonic()
+
+    def step() -> None:
+        if monotonic() - shown >= SECONDS_PER_STEP * 0.8:
+            _show_all_at(opened, _half_hour_after(whole_seconds(at)))
+            st.rerun()
+
+    if st.session_state.get(_PLAYS):
+        st.fragment(run_every=SECONDS_PER_STEP)(step)()
+
+
+def _show_all_at(opened: Workspace, at: int) -> None:
+    state.choose("at", (opened.dataset.hash, at))
+
+
+def _half_hour_after(seconds: int) -> int:
+    return (seconds // _HALF_HOUR + 1) * _HALF_HOUR
 
 
 def _pick_time(last: int, at: int, show: Callable[[int], None]) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.explain.sentences import part_pill
 from analysis.formatting import LIKELY, chance, day, next_sentence, number_word, ordinal, percent
 from analysis.records.ablations import GROUP_NAMES
-from analysis.trajectories.everyone import EXPECTED, LIKELY_PLACES, Everyone, shown_names
+from analysis.trajectories.everyone import CHANGE, EXPECTED, LIKELY_PLACES, Everyone, shown_names
 from analysis.trajectories.predictions import CasePrediction
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -48,6 +48,7 @@ COUNTED_HELP: Final = f"Only users whose next check-in is within {COUNTED_MINUTE
 ONLY_SCORES: Final = "This model has no probabilities, so it expects no number of visits."
 TOO_MANY: Final = "So many users and places take minutes: use `recap predict --by-place`."
 CHART_ALT: Final = "Expected and counted next visits of each place, with the line of equality"
+PLAY_HELP: Final = "Play this day in half hours."
 EXPECTED_ALT: Final = "Map of the expected next visits of each place"
 
 
@@ -171,6 +172,9 @@ def everyone(found: Everyone, last: date, at: datetime | None = None) -> tuple[s
     users, places = len(found.users), found.places
     if places.empty:
         return MANY_USERS.format(users=users), ONLY_SCORES
+    if found.closed:
+        line = f"From the last check-in of each of {users:,} users, up to {last:%-d %B %Y}."
+        return _closed(found, at), " ".join([line, *found.notes])
     best, most = markdown_text(str(shown_names(places)[0])), places[EXPECTED][0]
     line = f"From the last check-in of each of {users:,} users, up to {last:%-d %B %Y}. These visits are still to come."
     if found.followed:
@@ -190,3 +194,15 @@ def everyone(found: Everyone, last: date, at: datetime | None = None) -> tuple[s
         return headline, " ".join([line, *found.notes])
     headline = f"Most next visits are expected at :blue[{best}]: {most:.0f} of {users:,}."
     return headline, " ".join([line, *found.notes])
+
+
+def _closed(found: Everyone, at: datetime | None) -> str:
+    """Where the expected number of closed places goes."""
+    changes, names = found.changes, shown_names(found.changes).map(markdown_text)
+    is_closed = changes[c.POI].isin(found.closed)
+    one = len(found.closed) == 1
+    who, its = (names[is_closed].iloc[0], "its") if one else (f"{len(found.closed)} places", "their")
+    what = "expected next visits" if at is None else f"users at {at:%a %H:%M}, if all check in then,"
+    moved, gain = -changes[CHANGE][is_closed].sum(), changes[CHANGE][~is_closed].iloc[0]
+    best = names[~is_closed].iloc[0]
+    return f"Without {who}, {its} {moved:.1f} {what} go elsewhere: :blue[{best}] gains most, {gain:.2f}."

@@ -14,7 +14,15 @@ from recap.data.parsing.options import ONE_PERSON
 from recap.data.parsing.read_report import NO_PLACES, TRACK
 from recap.data.parsing.table_builder import SPLIT_WORDS
 from recap.data.parsing.time_spelling import find_zone
-from recap.data.understanding.columns import LEAST_OVERLAP, Column, comes_back, determines, keeps_spot, overlap
+from recap.data.understanding.columns import (
+    LEAST_OVERLAP,
+    LETTERS_READ,
+    Column,
+    comes_back,
+    determines,
+    keeps_spot,
+    overlap,
+)
 from recap.data.understanding.draft import Candidate, Draft
 from recap.data.understanding.missing import CELLS_OF_A_GRID, are_cells, how_to_join, why_no_degrees
 from recap.errors import DataError
@@ -234,7 +242,7 @@ def choose_optional(draft: Draft, field: str) -> None:
 
 def _are_words(column: Column) -> bool:
     """Whether ids are names that people read, such as Café am Markt."""
-    first = column.distinct[:200]
+    first = [text[:LETTERS_READ] for text in column.distinct[:200]]
     return sum(bool(re.search(r"[^\W\d_]{3}.* .*[^\W\d_]{2}", text)) for text in first) > 0.5 * len(first)
 
 

@@ -157,11 +157,20 @@ def commands_of(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def test_there_are_few_commands_and_options() -> None:
-    """At most 29 commands and 204 arguments and options, `recap --version` among them."""
+    """At most 29 commands and 205 arguments and options, `recap --version` among them."""
     root = typer.main.get_command(app)
     owners = [root, *dict(commands_of(root)).values()]
     assert len(owners) <= 1 + 29
-    assert sum(len([one for one in owner.params if one.name != "help"]) for owner in owners) <= 204
+    assert sum(len([one for one in owner.params if one.name != "help"]) for owner in owners) <= 205
+
+
+def test_predictions_need_no_trainer() -> None:
+    """`recap predict` loads nothing that trains."""
+    city = Path(__file__).parents[3] / "checkpoints" / "demo-city" / "dataset"
+    words = ["predict", "pretrained", "--data", str(city)]
+    code = f"import sys; from app.cli.main import run; sys.argv[1:] = {words!r}; run()"
+    result = subprocess.run([sys.executable, "-v", "-c", code], capture_output=True, text=True, check=False)
+    assert "import 'recap.asking.predictor'" in result.stderr and "import 'recap.training.trainer'" not in result.stderr
 
 
 def test_help_needs_no_heavy_library() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from recap import columns as c
 from recap.asking.open_model import open_model
-from recap.asking.prediction import choose, expected_visits, predict
+from recap.asking.prediction import ASSUMED, choose, expected_visits, predict
 from recap.data.dataset import Dataset
 from tests.cli_runner import recap_here, recap_json_here
 
@@ -110,6 +110,19 @@ def test_expected_visits_by_place_and_shard(city_folder: Path) -> None:
     assert "expected visits" in printed and "Counted: the next check-ins of" in printed
     everywhere = expected_visits(model, choose(model))
     assert recap_json_here(*words[:5])["places"][0]["poi_id"] == everywhere["poi_id"][0]
+
+
+def test_a_closed_place_by_place(city_folder: Path) -> None:
+    """In the table the places that change most come first; the assumption is said; an unknown id is refused."""
+    words = ("predict", "feature_curves", "--data", city_folder, "--by-place", "--without")
+    said = recap_json_here(*words, "zoo", "--without", "a0")
+    assert ASSUMED in said["notes"] and abs(sum(row["change"] for row in said["places"])) < 1e-9
+    assert {row["poi_id"] for row in said["places"] if row["expected"] == 0 < row["expected_before"]} == {"zoo", "a0"}
+    ended = recap_here(*words, "a0", "--top", 3)
+    rows = [line.replace("│", "").split() for line in ended.stdout.splitlines() if "kind" in line]
+    assert len(rows) == 3 and rows[0][-2:] == ["0.0000", f"-{rows[0][-3]}"], ended.stdout
+    refused = recap_here(*words, "nowhere")
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "no place 'nowhere'" in refused.stderr
 
 
 def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> None:
