@@ -86,6 +86,7 @@ def prepare(
 
 
 def _summary(dataset: "Dataset", source_format: str) -> dict[str, Any]:
+    """What was read, kept and left out, and what the dataset holds."""
     from recap import columns as c
     from recap.history.graph import TransitionGraph
     from recap.history.statistics import tail_shares
@@ -121,6 +122,7 @@ def _summary(dataset: "Dataset", source_format: str) -> dict[str, Any]:
 
 
 def _print_dataset(out: Path, dataset: "Dataset", summary: dict[str, Any]) -> None:
+    """The numbers of a summary in one table."""
     from recap.data.parsing.read_report import REASONS
 
     account, report = dataset.manifest.reading, dataset.manifest.report
