@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from analysis.experiments.names import CITIES, EXPERIMENTS, KNOWN_TIME, SEVERAL
+from analysis.experiments.names import CITIES, EXPERIMENTS, SEVERAL
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.options import DeviceOption
 from recap.baselines import PRETRAINED
@@ -37,7 +37,7 @@ def run(
     as_json: JsonFlag = False,
 ) -> None:
     """Train and measure every arm, or learn the curves of `pretrained`; run it again to continue."""
-    from analysis.experiments.cities import Measured, cities_markdown, run_cities, run_given_time
+    from analysis.experiments.cities import Measured, cities_markdown, run_cities
     from analysis.experiments.results import markdown
     from analysis.experiments.running import run_experiment
     from analysis.experiments.spec import check_spec, load_spec
@@ -77,15 +77,14 @@ def run(
             log=progress_console.print,
             stop=stop,
         )
-        several = {CITIES: run_cities, KNOWN_TIME: run_given_time}
-        if name in several:
-            measure = several[name]
-            cities = measure(spec, datasets, PretrainedCurves.packaged(), out, run_one, progress_console.print)
+        if name in SEVERAL:
+            curves, log = PretrainedCurves.packaged(), progress_console.print
+            cities = run_cities(spec, datasets, curves, out, run_one, log, by_users=name == CITIES)
         else:
             cities = Measured([run_one(spec, datasets[0])], [])
     if as_json:
         shown = [result.model_dump(mode="json") for result in cities.cities]
-        print_json(shown if name in several else shown[0])
+        print_json(shown if name in SEVERAL else shown[0])
     else:
         text = cities_markdown(cities) if name == CITIES else "\n".join(map(markdown, cities.cities))
         console.print(text, markup=False, soft_wrap=True)
