@@ -80,11 +80,6 @@ def draw_expected(places: pd.DataFrame, title: str, *, palette: Palette) -> go.F
 
 def offered_places(places: pd.DataFrame, min_people: int) -> pd.DataFrame:
     """Expected next visits that may be shared: of places where at least so many of the users have been."""
-    columns = [
-        c.POI,
-        "name",
-        EXPECTED,
-        KNOWN_BY,
-        *(name for name in (BEFORE, CHANGE, EXPECTED_COUNTED, COUNTED) if name in places),
-    ]
-    return places.loc[places[KNOWN_BY] >= min_people, columns].reset_index(drop=True)
+    counted = [name for name in (BEFORE, CHANGE, EXPECTED_COUNTED, COUNTED) if name in places]
+    shown = places.loc[places[KNOWN_BY] >= min_people, [c.POI, "name", EXPECTED, KNOWN_BY, *counted]]
+    return shown.reset_index(drop=True)

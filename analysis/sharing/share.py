@@ -195,8 +195,8 @@ def _check(explanations: Sequence[CaseExplanation], opened: Workspace, notes: Se
     if notes and len(notes) != len(explanations):
         raise CaseError(f"{len(explanations)} cases need as many notes (empty ones too), got {len(notes)}")
     for explanation in explanations:
-        if explanation.dataset_hash != opened.dataset.hash:
+        if explanation.dataset_hash != opened.dataset.stored_hash:
             raise CaseError(
                 f"check-in {explanation.row} was explained on dataset {explanation.dataset_hash[:12]}…, but "
-                f"{opened.dataset.hash[:12]}… is open; share cases of one dataset"
+                f"{opened.dataset.stored_hash[:12]}… is open; share cases of one dataset"
             )

@@ -71,6 +71,7 @@ class SharedCase(Config):
     case: int | None = Field(description="Number of the test case, in an exact export alone.")
     user: str
     when: str
+    time_given: str = Field("", description="The time that the model was given, as `when`; empty without one.")
     headline: Sentence
     sentences: list[Sentence]
     note: str = ""

@@ -75,10 +75,11 @@ def evaluate(
         drawn = None if evaluation.drawn_from is None else len(evaluation.records)
         of = (dataset.hash, checkpoint_hash or scorer.name, split, protocol)
         path = records or records_file(*of, drawn)
-        metadata = records_metadata(*of, model=scorer.name, drawn_from=evaluation.drawn_from, options=options)
+        facts: dict[str, Any] = {"options": options, "given_time": scorer.reads_target_time}
+        metadata = records_metadata(*of, model=scorer.name, drawn_from=evaluation.drawn_from, **facts)
         write_records(evaluation.records, path, metadata)
     summary = evaluation.summary() | {"checkpoint_hash": checkpoint_hash, "split": split, "records": str(path)}
-    summary |= {"options": options, "given_time": scorer.reads_target_time}
+    summary |= facts
     if opened.match is not None:
         summary["new_to_checkpoint"] = {"users": opened.match.new_users, "places": opened.match.new_places}
     users = _by_user(evaluation.records, dataset) if by_user else None

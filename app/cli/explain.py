@@ -78,6 +78,9 @@ def explain(
     opened = Workspace.open(data, checkpoint, given_time=given_time or at is not None)
     say_what_is_new(opened.match)
     if user is not None:
+        opened = opened.known
+        for note in opened.notes:
+            progress_console.print(note, markup=False)
         moment = find_moment(opened.dataset, user, parse_time(as_of))
         if next_time is not None:
             at_N = next_local_seconds(opened.checkins, np.array([moment.row]), next_time, parse_time(as_of))
@@ -91,7 +94,8 @@ def explain(
             raise CaseError("--link already has a case or user and edits; leave out --case, --user and --edit")
         meant = CaseLink.from_query(link)
         meant.check(opened.predictor)
-        cases = [meant.case if meant.row is None else meant.moment(opened.predictor)]
+        opened = opened if meant.names_case else opened.known
+        cases = [meant.case if meant.names_case else meant.moment(opened.predictor)]
         about, against, edits, number = meant.about, meant.against, parse_edits(meant.edits), meant.split
     if not cases:
         raise CaseError("no case given: use --case N, --user ID or --link")

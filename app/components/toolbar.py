@@ -185,7 +185,7 @@ def exact_file(make: Callable[[], pd.DataFrame]) -> bytes:
 
 
 def _table_file(source: Source, table: pd.DataFrame, exact: bool) -> bytes:
-    opened = open_workspace(source)
+    opened = open_workspace(source).known
     if exact and opened.own_ids and c.USER in table:
         table = table.assign(**{c.USER_ID: [opened.own_ids[user] for user in table[c.USER]]})
     return to_csv(share_table(table, opened, exact=exact))

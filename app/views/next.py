@@ -15,6 +15,7 @@ from app.components.next.everyone import as_of_control, show_everyone
 from app.components.next.prediction import show_prediction
 from app.components.text import quiet, toggle
 from app.components.toolbar import choice_control, source_picker
+from recap.machine.printable import markdown_text
 
 _KEPT: Final[dict[str, Any]] = {"bind": "query-params", "persist_state": "session"}
 
@@ -22,7 +23,7 @@ _KEPT: Final[dict[str, Any]] = {"bind": "query-params", "persist_state": "sessio
 @error_boundary
 def view() -> None:
     source = open_source()
-    opened = explanations.open_model(source)
+    opened = explanations.open_model(source).known
     with st.container(horizontal=True, vertical_alignment="center"):
         part = choice_control("part", {name: name for name in choice.PARTS}, choice.ONE, choice.PARTS)
         itinerary = choice.current_itinerary(opened, part)
@@ -53,6 +54,8 @@ def view() -> None:
             state.write_param("at", None)
         elif itinerary.at is not None:
             asked_time.pick_own_time(opened, itinerary)
+    for note in opened.notes:
+        quiet(markdown_text(note))
     if itinerary.at is not None and part != choice.EVERYONE:
         asked_time.say_usual_pause(opened, itinerary)
     if part == choice.EVERYONE:

@@ -30,8 +30,6 @@ CONTRIBUTION: Final = "contribution_"
 """Start of the columns of `predict` with ``why``; a group of terms follows."""
 _LATEST_ZONE: Final = timedelta(hours=14)
 _PLACE: Final = (c.POI_ID, c.POI_NAME, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
-
-
 SEEN_DAYS: Final = 30
 """Users who have not checked in for longer are left out where places are counted at a given time."""
 COUNTED_MINUTES: Final = 30

@@ -155,20 +155,23 @@ class CaseRanker:
         check_scores(scores.total, self.scorer.name)
         return scores
 
+    def known_at(self, moment: Moment) -> History:
+        """The user's check-ins up to a moment, as changed."""
+        if isinstance(moment, Itinerary):
+            return moment.history(self.dataset, self.checkins)
+        return History.until(self.checkins, moment.row)
+
     def history(self, moment: Moment) -> History:
         """The user's check-ins up to a moment; with the next check-in's time for a model that reads it. CaseError: the
         model reads that time, and there is no next check-in.
         """
-        if isinstance(moment, Itinerary):
-            known = moment.history(self.dataset, self.checkins)
-        else:
-            known = History.until(self.checkins, moment.row)
+        known = self.known_at(moment)
         if not self.scorer.reads_target_time:
             return known
         next_seconds = moment.at
         if next_seconds is None:
             if moment.next_place(self.dataset) is None:
-                raise CaseError(f"{self.label} reads the time of the next check-in, which is not known yet: give it")
+                raise CaseError(f"{self.label} reads the time of the next check-in, which is not known yet: use --at")
             next_seconds = int(self.checkins.local_seconds_T[moment.row + 1])
         if next_seconds < known.local_seconds_H[-1]:
             raise CaseError("the time given is before the last check-in: choose a later time, or move the check-in")

@@ -2,15 +2,20 @@
 
 import itertools
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from analysis.formatting import day
 from analysis.trajectories.everyone import Everyone, last_day, predict_everyone
+from analysis.trajectories.trajectory import read_trajectory
 from analysis.workspace import Workspace
 from app import state
+from app.cached import explanations
+from app.cached.maps import walk_image
 from app.components.next import asked_time, words
 from app.settings import AppSettings
 from app.sources import find_sources
@@ -40,6 +45,30 @@ def test_one_user_at_a_time(token: str) -> None:
     assert address(app)["at"] == later and " at 18:00 " in app.title[0].value
     app = check_calm(app.button(key="go-there").click().run())
     assert "stops" in address(app) and address(app)["at"] >= later
+
+
+def test_after_the_last_check_in_explain_begins_as_next_does(token: str) -> None:
+    """Without a time, or with one that is past; Walk ends with the last case."""
+    asked = address(calm_view("next", source=token, user="407"))
+    link = {name: asked[name] for name in ("user", "row")}
+    app = calm_view("explain", source=token, **link)
+    assert address(app) == asked and "not known yet" in app.title[0].value
+    assert address(calm_view("explain", source=token, at="2001-01-01T00:00", **link))["at"] > "2024"
+    assert address(calm_view("walk", source=token, **link)).keys() == {"case"}
+
+
+def test_files_say_the_time(token: str) -> None:
+    """A row of the list, and the picture of Walk; masked unless exact."""
+    source = find_sources(AppSettings.from_environment())[1]
+    opened = explanations.open_model(source)
+    listed, walked = explanations.predict(source, opened.moment(5)), read_trajectory(opened, 5)
+    given = opened.dataset.local_time.iloc[int(opened.cases["row"][5]) + 1]
+    assert set(listed.candidates["time_given"]) == {given}
+    silent = replace(listed, candidates=listed.candidates.drop(columns="time_given"))
+    shown: dict[str, Any] = {"show_truth": True, "show_paths": False}
+    manners = itertools.product((listed, silent), (True, False))
+    drawn = [walk_image(source, walked, one, "light", **shown, exact=exact) for one, exact in manners]
+    assert len(set(drawn)) == 4
 
 
 def test_everyone_at_a_time(token: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ from app.components.walk.walk_player import SECONDS_PER_STEP
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
 from recap.asking.itinerary import Itinerary, usual_pause
-from recap.history.moments import link_time, local_text, whole_seconds
+from recap.history.moments import Moment, link_time, local_text, whole_seconds
 from recap.history.tensors import SECONDS_PER_DAY
 
 WHENEVER, AT = "Whenever", "At"
@@ -27,6 +27,7 @@ _DAYS: Final = 7
 _LAST: Final = time(23, 45)
 _HALF_HOUR: Final = 30 * 60
 _PLAYS: Final = "everyone-play"
+_Moment = TypeVar("_Moment", bound=Moment)
 
 
 def pick_question(source: Source) -> None:
@@ -45,34 +46,33 @@ def pick_question(source: Source) -> None:
 
 def timed(opened: Workspace, itinerary: Itinerary, *, reads_time: bool) -> Itinerary:
     """The itinerary with a time asked for, where the model reads it, else without one."""
-    if itinerary.is_empty or not reads_time:
-        at = None
-    else:
-        last = last_seconds(opened, itinerary)
-        pause = usual_pause(itinerary.history(opened.dataset, opened.checkins))
-        at = _next_quarter(last + 60 * pause[1] if pause and itinerary.at is None else last)
-        at = at if itinerary.at is None or itinerary.at < last else itinerary.at
-    if at != itinerary.at:
-        itinerary = replace(itinerary, at=at)
-        choice.show(itinerary)
-    return itinerary
+    asked = replace(itinerary, at=None)
+    if reads_time and not itinerary.is_empty:
+        asked = at_usual_time(opened, itinerary)
+    if asked != itinerary:
+        choice.show(asked)
+    return asked
 
 
-def last_seconds(opened: Workspace, itinerary: Itinerary) -> int:
-    """Local seconds of the last stop."""
-    return int(itinerary.history(opened.dataset, opened.checkins).local_seconds_H[-1])
+def at_usual_time(opened: Workspace, moment: _Moment) -> _Moment:
+    """With a time that is not before the last stop: by default where the user's pauses usually end."""
+    known = opened.any_ranker.known_at(moment)
+    last, pause = int(known.local_seconds_H[-1]), usual_pause(known)
+    if moment.at is None:
+        return replace(moment, at=_next_quarter(last + 60 * pause[1] if pause else last))
+    return moment if moment.at >= last else replace(moment, at=_next_quarter(last))
 
 
 def pick_own_time(opened: Workspace, itinerary: Itinerary) -> None:
     """Day and clock of one user's time."""
     assert itinerary.at is not None
-    last = last_seconds(opened, itinerary)
+    last = int(opened.any_ranker.known_at(itinerary).local_seconds_H[-1])
     _pick_time(last, itinerary.at, lambda at: choice.show(replace(itinerary, at=max(at, _next_quarter(last)))))
 
 
 def say_usual_pause(opened: Workspace, itinerary: Itinerary) -> None:
     """Where this user's pauses usually end."""
-    found = usual_pause(itinerary.history(opened.dataset, opened.checkins))
+    found = usual_pause(opened.any_ranker.known_at(itinerary))
     if found is not None:
         quiet(words.pause_line(*found))
 
@@ -138,7 +138,7 @@ def _pick_time(last: int, at: int, show: Callable[[int], None]) -> None:
         show(start + 3600 * chosen.hour + 60 * chosen.minute)
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        look: dict[str, Any] = {"value": start if start in days else None, "format_func": lambda at: _day_name(at)}
+        look: dict[str, Any] = {"value": start if start in days else None, "format_func": lambda at: day(_as_time(at))}
         pick(st.pills, "Day", list(days), on_day, "at", key="at-day", **look)
         look = {"value": _as_time(start).date(), "format": "YYYY-MM-DD", "width": 150}
         look |= {"min_value": _as_time(first).date(), "max_value": _as_time(max(first, start)).date() + timedelta(3660)}
@@ -146,10 +146,6 @@ def _pick_time(last: int, at: int, show: Callable[[int], None]) -> None:
         look = {"value": min(_as_time(clock).time(), _LAST), "max_value": _LAST, "step": timedelta(minutes=15)}
         look |= {"format": "HH:mm", "width": 260}
         pick(st.slider, "Clock", time(), on_clock, "at", key="at-clock", **look)
-
-
-def _day_name(seconds: int) -> str:
-    return day(_as_time(seconds))
 
 
 def _as_time(seconds: int) -> datetime:

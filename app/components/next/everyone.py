@@ -29,7 +29,7 @@ from analysis.workspace import Workspace
 from app import state
 from app.cached import explanations, maps
 from app.cached.figures import drawn
-from app.cached.workspace import MOST_SCORES, open_workspace
+from app.cached.workspace import MOST_SCORES
 from app.components.chart_table import show_figure, ticked_list
 from app.components.next import choice, words
 from app.components.text import choose_one, pick, quiet
@@ -68,7 +68,7 @@ def as_of_control(opened: Workspace) -> date | None:
 
 
 def show_everyone(source: Source, as_of: date | None, at: datetime | None = None) -> None:
-    opened = open_workspace(source)
+    opened = explanations.open_model(source).known
     if opened.dataset.num_users * opened.dataset.num_pois * _PASSES > MOST_SCORES:
         st.title(words.MANY_USERS.format(users=opened.dataset.num_users), anchor=False)
         quiet(words.TOO_MANY)
@@ -145,12 +145,9 @@ def _place_table(found: Everyone, at: datetime | None) -> None:
         EXPECTED: st.column_config.NumberColumn(words.expected_heading(at), format="%.1f", width=110),
     }
     if found.followed:
-        heading = f"Counted (n = {found.followed:,})"
-        help_text = None if at is None else words.COUNTED_HELP
-        columns[EXPECTED_COUNTED] = st.column_config.NumberColumn(
-            f"Of these {found.followed:,}", format="%.1f", width=90
-        )
-        columns[COUNTED] = st.column_config.NumberColumn(heading, width=110, help=help_text)
+        who, help_text = f"{found.followed:,}", None if at is None else words.COUNTED_HELP
+        columns[EXPECTED_COUNTED] = st.column_config.NumberColumn(f"Of these {who}", format="%.1f", width=90)
+        columns[COUNTED] = st.column_config.NumberColumn(f"Counted (n = {who})", width=110, help=help_text)
     if found.closed:
         for name, heading in ((BEFORE, "Before"), (EXPECTED, "After"), (CHANGE, "Difference")):
             columns[name] = st.column_config.NumberColumn(heading, format="%.2f", width=90)

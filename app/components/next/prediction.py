@@ -15,13 +15,12 @@ from analysis.trajectories.trajectory import read_stops
 from analysis.workspace import Workspace
 from app import state
 from app.cached import explanations, maps
-from app.cached.workspace import open_workspace
 from app.components.chart_table import ticked_list
 from app.components.next import choice, words
 from app.components.text import quiet
 from app.components.toolbar import downloads, legend, open_case_button
 from app.components.walk import words as walk_words
-from app.components.walk.predictions import FIFTH_PX, LIST, list_table
+from app.components.walk.predictions import FIFTH_PX, LIST, list_table, say_never_visited
 from app.pages import EXPLAIN
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
@@ -33,7 +32,7 @@ from recap.machine.printable import markdown_text, shortened
 
 def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, show_truth: bool) -> None:
     """Draw the prediction from an itinerary; before a new user's first stop, the map of all places."""
-    opened = open_workspace(source)
+    opened = explanations.open_model(source).known
     if itinerary.is_empty:
         st.title(words.BEGIN, anchor=False)
         grid = st.grid(5, min_column_width=FIFTH_PX)
@@ -87,7 +86,7 @@ def _map(source: Source, itinerary: Itinerary, best: list[int], alt: str, *drawn
         mark = next(((layer, at[0]) for layer, at in chosen.items() if at), st.session_state.get("next_mark"))
         st.session_state["next_mark"] = mark
         if mark is not None and mark[0] in clickable and mark[1] < len(clickable[mark[0]]):
-            choice.add_stop(open_workspace(source), itinerary, clickable[mark[0]][mark[1]])
+            choice.add_stop(explanations.open_model(source).known, itinerary, clickable[mark[0]][mark[1]])
 
     deck, on_select = maps.draw_map(source, *drawn, **options), state.unless_late(add, *state.ITINERARY)
     st.pydeck_chart(deck, height=NEXT_HEIGHT_PX, key="next-map", on_select=on_select, alt=alt)
@@ -107,6 +106,7 @@ def _list(itinerary: Itinerary, found: CasePrediction) -> None:
         state.choose_place(itinerary, int(listed[c.POI].iloc[at]))
 
     ticked_list(rows, choose, *state.ITINERARY, key="next-list", column_config=columns, **LIST)
+    say_never_visited(listed)
 
 
 def _buttons(
@@ -119,8 +119,7 @@ def _buttons(
             st.button("Go there", icon=":material/add_location:", key="go-there", on_click=go)
         if source.checkpoint_hash is not None:
             open_case_button(EXPLAIN, source, found.moment, key="next-explain", about=picked)
-        given = {} if itinerary.at is None else {"time_given": pd.Timestamp(itinerary.at, unit="s")}
-        downloads(lambda: {"Next places": found.candidates.assign(**given)}, source=source, key="next")
+        downloads(lambda: {"Next places": found.candidates}, source=source, key="next")
     line = words.GO_AT
     if itinerary.at is None:
         line = words.gap_line(usual_gap(opened.checkins, itinerary), usual=not itinerary.is_new_user)

@@ -1,12 +1,12 @@
 """The sentences of Next; names are escaped for Markdown."""
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Final
 
 import pandas as pd
 
 from analysis.explain.sentences import part_pill
-from analysis.formatting import LIKELY, chance, day, next_sentence, number_word, ordinal, percent
+from analysis.formatting import LIKELY, chance, day, next_sentence, number_word, on_day, ordinal, percent
 from analysis.records.ablations import GROUP_NAMES
 from analysis.trajectories.everyone import CHANGE, EXPECTED, LIKELY_PLACES, Everyone, shown_names
 from analysis.trajectories.predictions import CasePrediction
@@ -40,16 +40,16 @@ NOBODY: Final = "No user passes these filters."
 TABLE_ALT: Final = "Every user with last place, first and second choice; a ticked row opens the user"
 OPEN_ROW: Final = "Tick a row to open the user."
 EXACT_ROWS: Final = "Each user's predicted whereabouts, one row per user and place, as recap predict writes them."
-DEFAULT_ROWS: Final = "Expected next visits of places where at least {people} people have been."
+DEFAULT_ROWS: Final = "Places where at least {people} people have been."
 GO_AT: Final = "*Go there* adds a stop at the time given."
 PROBABLE: Final = "A probability is not a fact: never base a decision about a person on it."
 THERE: Final = "Users there, if all check in then"
 COUNTED_HELP: Final = f"Only users whose next check-in is within {COUNTED_MINUTES} minutes of this time."
 ONLY_SCORES: Final = "This model has no probabilities, so it expects no number of visits."
 TOO_MANY: Final = "So many users and places take minutes: use `recap predict --by-place`."
-CHART_ALT: Final = "Expected and counted next visits of each place, with the line of equality"
+CHART_ALT: Final = "Expected and counted number of each place, with the line of equality"
 PLAY_HELP: Final = "Play this day in half hours."
-EXPECTED_ALT: Final = "Map of the expected next visits of each place"
+EXPECTED_ALT: Final = "Map of the most expected places"
 
 
 def answer(
@@ -72,7 +72,12 @@ def answer(
     user = None if itinerary.is_new_user else opened.user_name(itinerary.user)
     when: datetime = last["local_time"]
     lines = [
-        headline(user, found, changed=itinerary.is_changed, when=_on_day(itinerary.at, when)),
+        headline(
+            user,
+            found,
+            changed=itinerary.is_changed,
+            when="" if itinerary.at is None else on_day(pd.Timestamp(itinerary.at, unit="s"), when),
+        ),
         f"From {markdown_text(last['name'])}, {day(when)}, {when:%H:%M}."
         if itinerary.at is None
         else _if_then(itinerary.at, last),
@@ -102,15 +107,6 @@ def _whenever_line(found: CasePrediction) -> str:
     """The first choice if no time is given."""
     best = found.candidates.iloc[0]
     return f"Whenever it comes, it would be {markdown_text(str(best['name']))} ({percent(best['probability'])})."
-
-
-def _on_day(at: int | None, last: datetime) -> str:
-    """``on Monday at 18:00``, with the date where that is a week or more after the last stop; empty without a time."""
-    if at is None:
-        return ""
-    time = datetime.fromtimestamp(at, UTC)
-    named = f"{time:%A}" if (time.date() - last.date()).days < 7 else day(time)
-    return f"on {named} at {time:%H:%M}"
 
 
 def _if_then(at: int, last: pd.Series) -> str:

@@ -23,7 +23,7 @@ from app.components.walk.predictions import FIFTH_PX, show_predictions
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
-from recap.history.moments import Moment
+from recap.history.moments import Case, Moment
 
 SECONDS_PER_STEP = 1.6
 
@@ -51,7 +51,8 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     if moment not in steps:  # a jump to another trajectory: the selectors above must follow
         st.rerun()
     state.set_moment(moment)
-    if moment.row >= trajectory.first_row + len(trajectory.stops):  # the user's last check-in, on a later trajectory
+    opened = opened.at(moment)
+    if not isinstance(moment, Case):  # the user's last check-in, maybe on a later trajectory
         trajectory = read_trajectory(opened, moment)
     prediction = explanations.predict(source, moment)
     is_known = prediction.has_truth
@@ -81,7 +82,9 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
         tables = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": known.stops}
         theme = state.theme_palette().theme
         pictures: dict[str, Callable[[bool], bytes]] = {
-            "Map": lambda exact: maps.walk_image(source, trajectory, prediction, theme, **shown, exact=exact)
+            "Map, time given" if source.reads_time else "Map": lambda exact: maps.walk_image(
+                source, trajectory, prediction, theme, **shown, exact=exact
+            )
         }
         downloads(lambda: tables, source=source, key="walk", pictures=pictures)
 
@@ -101,7 +104,7 @@ def _map(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, shown: dict[str, bool]
 ) -> None:
     """The map; a click on a disc chooses its place."""
-    what = (open_workspace(source), trajectory, prediction)
+    what = (open_workspace(source).at(prediction.moment), trajectory, prediction)
     deck = maps.draw_map(source, maps.walk_map, *what, chosen=picked, **shown)
     st.pydeck_chart(
         deck,

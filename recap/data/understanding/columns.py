@@ -148,7 +148,7 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
             blocks.append({name: values.filter(pa.array(~rows.bad)) for name, values in rows.columns.items()})
             found += int((~rows.bad).sum())
     if not found:
-        report.account("", [source.name], sum(rows for rows, _ in report.reported.values()), 0)
+        report.account([source.name], sum(rows for rows, _ in report.reported.values()), 0)
     sample = {}
     for name in names:
         parts = [decoded(block[name]) for block in blocks]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig, data_preset
 from recap.data.dataset import Dataset
-from recap.data.out_of_core.preparation import FORMATS, choose_engine, prepare_out_of_core
+from recap.data.out_of_core import FORMATS, Spool, choose_engine
 from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_checkins
@@ -26,9 +26,13 @@ def in_memory(path: Path, config: DataConfig, source_format: str = "parquet") ->
     return prepare_dataset(read.table, config, name="city", source_format=source_format, reading=read.account)
 
 
-def on_disk(path: Path, config: DataConfig, source_format: str = "parquet", workplace: Path | None = None) -> Dataset:
-    workplace = workplace or path.parent
-    return prepare_out_of_core(path, ReadOptions(), config, workplace, name="city", source_format=source_format)
+def on_disk(
+    path: Path, config: DataConfig, source_format: str = "parquet", options: ReadOptions | None = None
+) -> Dataset:
+    with Spool(path.parent) as spool:
+        account = read_checkins(path, source_format, options, spool.add).account
+        facts = {"name": "city", "source_format": source_format, "reading": account}
+        return prepare_dataset(spool.numbers(), config, spool.rows_at, **facts)
 
 
 def files_of(dataset: Dataset, folder: Path) -> dict[str, bytes]:
@@ -76,7 +80,10 @@ def test_it_is_the_dataset_made_in_memory(
 def test_new_york_is_the_dataset_made_in_memory(tmp_path: Path) -> None:
     """From the published text, compressed as it is, byte for byte."""
     config = data_preset("default")
-    found = on_disk(NYC_FILE, config, "foursquare", workplace=tmp_path)
+    with Spool(tmp_path) as spool:
+        account = read_checkins(NYC_FILE, "foursquare", None, spool.add).account
+        facts = {"name": "city", "source_format": "foursquare", "reading": account}
+        found = prepare_dataset(spool.numbers(), config, spool.rows_at, **facts)
     assert files_of(found, tmp_path / "found") == files_of(in_memory(NYC_FILE, config, "foursquare"), tmp_path / "one")
 
 
@@ -103,7 +110,7 @@ def test_a_split_that_came_with_the_file_is_kept(tmp_path: Path) -> None:
     found, expected = on_disk(path, ONE), in_memory(path, ONE)
     assert files_of(found, tmp_path / "found") == files_of(expected, tmp_path / "expected")
     with pytest.raises(ConfigError, match="ids=join works in memory only"):
-        prepare_out_of_core(path, ReadOptions(ids="join"), ONE, tmp_path, name="city")
+        on_disk(path, ONE, options=ReadOptions(ids="join"))
 
 
 def test_it_refuses_what_it_cannot_prepare(tmp_path: Path) -> None:
