@@ -30,7 +30,7 @@ from app.components.chart_table import show_figure, ticked_list
 from app.components.next import choice, words
 from app.components.text import choose_one, pick, quiet
 from app.components.toolbar import downloads
-from app.components.walk.predictions import FIFTH_PX, probability_column
+from app.components.walk.predictions import LIST_NINTHS, MAP_NINTHS, NINTH_PX, probability_column
 from app.sources import Source
 from recap import columns as c
 from recap.asking.itinerary import Itinerary
@@ -71,8 +71,8 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
     title, line = words.everyone(found, as_of or last_day(opened), at)
     st.title(title, anchor=False)
     st.markdown(line)
-    grid = st.grid(5, min_column_width=FIFTH_PX)
-    with grid.cell(column_span=3):
+    grid = st.grid(9, min_column_width=NINTH_PX)
+    with grid.cell(column_span=MAP_NINTHS):
         _table(opened, found.users, at)
         with st.container(horizontal=True, vertical_alignment="center"):
             people = Generalisation().min_users
@@ -87,7 +87,7 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
             )
             quiet(words.OPEN_ROW, width="content")
     if not found.places.empty:
-        with grid.cell(column_span=2):
+        with grid.cell(column_span=LIST_NINTHS):
             _places(source, opened, found, at)
 
 
@@ -139,13 +139,15 @@ def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
     for name in (c.POI, FIRST, SECOND):
         table[name] = [shortened(opened.labels[poi], _LONGEST_NAME) for poi in users[name]]
     columns: dict[str, Any] = {
-        c.USER: st.column_config.TextColumn("User", width=75),
-        c.POI: st.column_config.TextColumn("Last place", width=150),
-        "local_time": st.column_config.DatetimeColumn("When", format="D MMM, HH:mm", width=95),
-        FIRST: st.column_config.TextColumn("First choice", width=150, help=tooltip("next_place")),
-        "probability": probability_column("%.0f %%", 95),
-        SECOND: st.column_config.TextColumn("Second choice", width=140),
+        c.USER: st.column_config.TextColumn("User", width=66),
+        c.POI: st.column_config.TextColumn("Last place", width=120),
+        "local_time": st.column_config.DatetimeColumn("When", format="D MMM, HH:mm", width=88),
+        FIRST: st.column_config.TextColumn("First choice", width=122, help=tooltip("next_place")),
+        "probability": probability_column("%.0f %%", 80),
+        SECOND: st.column_config.TextColumn("Second choice", width=100),
     }
+    if state.window_width() != "wide":
+        table = table.drop(columns=["local_time", SECOND])
     look: dict[str, Any] = {"column_config": columns, "height": _TABLE_PX, "alt": words.TABLE_ALT}
     ticked_list(table.dropna(axis="columns", how="all"), open_user, "days", key="everyone-table", **look)
 
