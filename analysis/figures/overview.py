@@ -1,6 +1,7 @@
 """Overview figures: accuracy on rare and frequent transitions, and sorted transition counts."""
 
 import math
+import textwrap
 from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
@@ -15,12 +16,12 @@ from recap import columns as c
 from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import shortened
 
-_ROW_PX: Final = 36
-_NAMES: Final = 0.22
-"""Share of the width for names."""
-_GAP: Final = 0.03
-_NUMBER: Final = 0.09
-_LONGEST_NAME: Final = 19
+_ROW_PX: Final = 34
+_NAMES_PX: Final = 104
+_LINE: Final = 14
+"""Letters of a name in one line; a longer one takes two."""
+_TRACK: Final = 0.42
+"""Share of a panel's width for its lines; its numbers follow, on a phone in the last pixels."""
 
 
 def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
@@ -28,16 +29,16 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
     names = list(dict.fromkeys(groups["model"]))
     y_of = {name: len(names) - at for at, name in enumerate(names)}
     traces: list[dict[str, Any]] = []
-    layout: dict[str, Any] = {"yaxis": {"range": [0.4, len(names) + 1.75], "visible": False}}
+    layout: dict[str, Any] = {"yaxis": {"range": [0.4, len(names) + 2], "visible": False}}
     looks = dict.fromkeys(names, (palette.ink, "{}")) | {names[0]: (palette.model.text, "<b>{}</b>")}
     notes = []
     for name, (colour, look) in looks.items():
-        text = look.format(escape_tags(shortened(name, _LONGEST_NAME)))
-        notes.append(note(0, y_of[name], text, colour, 14, xref="paper"))
-    width = (1 - _NAMES) / len(PANEL_TITLES)
+        lines = textwrap.wrap(shortened(name, 2 * _LINE), _LINE, max_lines=2, placeholder="…") or [name]
+        text, size = look.format("<br>".join(map(escape_tags, lines))), 14 if len(lines) == 1 else 12
+        notes.append(note(0, y_of[name], text, colour, size, xref="paper", xshift=-_NAMES_PX, align="left"))
+    width = 1 / len(PANEL_TITLES)
     for panel, (group, title) in enumerate(PANEL_TITLES.items()):
-        left = _NAMES + panel * width + (_GAP if panel else 0)
-        right = _NAMES + (panel + 1) * width - _NUMBER
+        left, right = panel * width, (panel + _TRACK) * width
         axis = "" if panel == 0 else str(panel + 1)
         layout[f"xaxis{axis}"] = {"range": [-0.04, 1.04], "domain": [left, right], "visible": False}
         rows = groups[groups["group"] == group].to_dict(orient="records")
@@ -47,13 +48,15 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
             text = look.format(
                 ("≥ " if row.get("at_least") else "") + share(None if math.isnan(row["value"]) else row["value"])
             )
-            end = {"xref": "paper", "xanchor": "right"}
-            notes.append(note(right + _NUMBER, y_of[row["model"]], text, colour, 14, **end))
+            notes.append(note(right, y_of[row["model"]], text, colour, 14, xref="paper", xshift=10))
         n = int(rows[0]["n"]) if rows else 0
-        above = f'<b>{title}</b><br><span style="font-size:12px;color:{palette.quiet}">n = {n:,}</span>'
-        notes.append(note(left, len(names) + 1.05, above, palette.ink, 14, xref="paper", align="left"))
+        above, small = title.replace(", ", "<br>"), f"font-size:12px;color:{palette.quiet}"
+        above = f'<b>{above}</b><br><span style="{small}">n = {n:,}</span>'
+        notes.append(note(left, len(names) + 1.2, above, palette.ink, 14, xref="paper", align="left"))
     layout["annotations"] = notes
-    return assembled(traces, layout, palette, height=round(_ROW_PX * (len(names) + 1.35)))
+    return assembled(
+        traces, layout, palette, height=round(_ROW_PX * (len(names) + 1.6)), margin={"l": _NAMES_PX, "t": 0}
+    )
 
 
 def _lollipop(

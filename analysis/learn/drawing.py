@@ -1,6 +1,7 @@
 """A lesson's chart as a plotly figure."""
 
 import math
+import textwrap
 
 import plotly.graph_objects as go
 
@@ -9,7 +10,11 @@ from analysis.figures.palette import Hue, Palette, mix, translucent
 from analysis.formatting import percent
 from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, Picture, PlaceMap
 
-_BAR_PX = 40
+_BAR_PX = 50
+_BAR_SHARE = 0.42
+_LABEL_PX = 22
+_TEXT_LETTERS, _AXIS_LETTERS = 26, 48
+"""Of one line, so that it fits a phone."""
 _LETTER_PX = 7
 _PANEL_PX = 110
 _MAP_PX = 430
@@ -43,19 +48,21 @@ def _colours(meaning: Meaning, palette: Palette) -> tuple[str, str]:
 
 def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
     figure = go.Figure()
-    labels = [bar.label for bar in chart.bars]
+    rows = list(range(len(chart.bars)))
     figure.add_bar(
-        y=labels,
+        y=rows,
+        width=_BAR_SHARE,
         x=[bar.value for bar in chart.bars],
         orientation="h",
         marker_color=[fill_of(bar.meaning, palette) for bar in chart.bars],
         hoverinfo="skip",
     )
-    known = [bar for bar in chart.bars if bar.low is not None and bar.high is not None]
-    for bar in known:
+    known = [at for at, bar in enumerate(chart.bars) if bar.low is not None and bar.high is not None]
+    for at in known:
+        bar = chart.bars[at]
         figure.add_scatter(
             x=[bar.low, bar.high],
-            y=[bar.label, bar.label],
+            y=[at, at],
             mode="lines",
             line={"color": palette.ink, "width": 1.5},
             hoverinfo="skip",
@@ -63,24 +70,28 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
     values = [v for bar in chart.bars for v in (bar.value, bar.low, bar.high) if v is not None]
     low, high = min(0.0, *values), max(0.0, *values) if chart.top is None else chart.top
     span = (high - low) or 1.0
-    for bar in chart.bars:
+    texts = ["<br>".join(textwrap.wrap(bar.text, _TEXT_LETTERS)) for bar in chart.bars]
+    for at, bar in enumerate(chart.bars):
         end = max(bar.value, bar.high if bar.high is not None else bar.value, 0.0)
-        figure.add_annotation(note(end, bar.label, f"<b>{bar.text}</b>", palette.ink, 14, xshift=6))
+        figure.add_annotation(note(end, at, f"<b>{texts[at]}</b>", palette.ink, 14, xshift=6, align="left"))
+        above = {"xref": "paper", "yshift": _LABEL_PX}
+        figure.add_annotation(note(0, at, escape_tags(bar.label), palette.ink, 14, **above))
+    axis = {"xref": "paper", "yref": "paper", "yanchor": "top", "yshift": -4, "align": "left"}
+    lines = textwrap.wrap(chart.axis, _AXIS_LETTERS)
+    figure.add_annotation(note(0, 0, "<br>".join(lines), palette.quiet, **axis))
+    longest = max(len(line) for text in texts for line in text.split("<br>"))
     styled(
         figure,
         palette,
-        height=_BAR_PX * len(labels) + 40,
-        margin={"b": 28, "l": _LETTER_PX * max(map(len, labels)) + 12},
+        height=_BAR_PX * len(rows) + 16 * len(lines) + 12,
+        margin={"b": 16 * len(lines) + 12, "l": 0, "r": 8 * longest + 12, "t": 0},
     )
     figure.update_xaxes(
-        range=[low - 0.02 * span, high + (0.12 + 0.022 * max(len(bar.text) for bar in chart.bars)) * span],
+        range=[low, low + span],
         showticklabels=False,
-        title={"text": chart.axis, "standoff": 6},
     )
     figure.add_vline(x=0, line={"color": palette.grid, "width": 1})
-    figure.update_yaxes(
-        autorange="reversed", showgrid=False, tickfont={"color": palette.ink, "size": 14}, ticksuffix=" "
-    )
+    figure.update_yaxes(range=[len(rows) - 0.6, -0.8], showgrid=False, showticklabels=False)
     return figure
 
 
@@ -166,7 +177,8 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
     figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%")
     figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8})
     if len(chart.columns) > 12:
-        figure.update_xaxes(tickvals=list(chart.columns[::4]))
+        few = list(chart.columns[:: max(4, len(chart.columns) // 4)])
+        figure.update_xaxes(tickvals=few, ticktext=[column.replace(" ", "<br>") for column in few])
     figure.add_vline(x=chart.at, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     return figure
 

@@ -31,7 +31,7 @@ BADGE_COLOURS = {"past_visits": "violet", "two_hop_paths": "green", "missed": "g
 def view() -> None:
     source, opened = source_with_cases()
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, says_start=False)
+        source_picker(source, width=310, says_start=False)
         metric = metric_control(fitting_metric(opened.places_known))
         st.space("stretch")
         open_data_button()

@@ -155,11 +155,11 @@ def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
 def _filtered(opened: Workspace, users: pd.DataFrame) -> pd.DataFrame:
     """The users that pass the filters: a place, a least probability, last seen since a day."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        place = st.text_input("Place", key="everyone-place", placeholder="Last place or choices", width=190)
+        place = st.text_input("Place", key="everyone-place", placeholder="Last place or choices", width=165)
         least = 0
         if users["probability"].notna().all():
-            least = st.slider("Probability from", 0, 100, 0, 5, format="%d %%", key="everyone-least", width=170)
-        since: date | None = st.date_input("Last seen since", None, key="everyone-since", format=_DAY, width=160)
+            least = st.slider("Probability from", 0, 100, 0, 5, format="%d %%", key="everyone-least", width=125)
+        since: date | None = st.date_input("Last seen since", None, key="everyone-since", format=_DAY, width=150)
     if place.strip():
         fits_P = matching_places(opened.dataset, place)
         users = users.loc[np.any(fits_P[users[[c.POI, FIRST, SECOND]]], axis=1)]

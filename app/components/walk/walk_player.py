@@ -71,11 +71,13 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     shown = {"show_truth": show_truth, "show_paths": bool(st.session_state.get("paths", True))}
     with above:
         _map(source, trajectory, prediction, picked, shown)
-    with grid.cell(column_span=LIST_NINTHS), show_predictions(source, trajectory, prediction, picked, show_truth):
+    beside = grid.cell(column_span=LIST_NINTHS)
+    with beside, show_predictions(source, trajectory, prediction, picked, show_truth):
         # Not while a timer runs: Streamlit would answer its last tick after the switch, and empty the new page.
         open_case_button(EXPLAIN, source, moment, key="explain", shortcut="E", disabled=playing)
         if source.has_parts and show_truth:  # Present shows the truth
             present_button(state.fields_of(moment), disabled=playing)
+    with beside, st.container(horizontal=True, vertical_alignment="center"):
         known = trajectory if show_truth else trajectory.until(moment.row)
         _stops_table(known)
         tables = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": known.stops}
