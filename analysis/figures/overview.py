@@ -20,7 +20,7 @@ _ROW_PX: Final = 34
 _NAMES_PX: Final = 104
 _LINE: Final = 14
 """Letters of a name in one line; a longer one takes two."""
-_TRACK: Final = 0.42
+_TRACK: Final = 0.38
 """Share of a panel's width for its lines; its numbers follow, on a phone in the last pixels."""
 
 
@@ -110,12 +110,12 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette) -> go.Figure
     head = 100 * float(distribution.loc[distribution[c.TRANSITION_COUNT] > TAIL_MAX_COUNT, "share"].sum())
     styled(figure, palette, height=270, margin={"b": 48, "l": 56})
     for text, width, x, anchor, y, colour in (
-        ("Frequent", head, head - 1.5, "right", 0.98, palette.quiet),
-        ("Rare", 100 - head, head + 1.5, "left", 0.86, palette.ink),
+        ("Frequent", head, head - 1.5, "right", 0.9, palette.quiet),
+        ("Rare", 100 - head, head + 1.5, "left", 0.9, palette.ink),
     ):
         if width > 16:
-            said = f"<b>{text} {width:.0f} %</b>"
-            figure.add_annotation(note(x, top * y, said, colour, 15, xanchor=anchor))
+            said = f"<b>{text}<br>{width:.0f} %</b>"
+            figure.add_annotation(note(x, top * y, said, colour, 15, xanchor=anchor, align=anchor))
     figure.add_vline(x=head, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     for row in distribution[distribution[c.TRANSITION_COUNT] <= TAIL_MAX_COUNT].to_dict(orient="records"):
         if row["share"] > 0.06:

@@ -3,12 +3,13 @@
 import math
 import textwrap
 
+import numpy as np
 import plotly.graph_objects as go
 
 from analysis.figures.charts import escape_tags, note, styled
 from analysis.figures.palette import Hue, Palette, mix, translucent
 from analysis.formatting import percent
-from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, Picture, PlaceMap
+from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, Picture, PlaceMap, Way
 
 _BAR_PX = 50
 _BAR_SHARE = 0.42
@@ -83,7 +84,7 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
     styled(
         figure,
         palette,
-        height=_BAR_PX * len(rows) + 16 * len(lines) + 12,
+        height=(_BAR_PX + 22 * any("<br>" in text for text in texts)) * len(rows) + 16 * len(lines) + 12,
         margin={"b": 16 * len(lines) + 12, "l": 0, "r": 8 * longest + 12, "t": 0},
     )
     figure.update_xaxes(
@@ -173,12 +174,13 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
         beneath = at
         colour = _colours(line.meaning, palette)[1]
         figure.add_annotation(note(chart.columns[-1], at, line.label, colour, 14, xshift=10))
-    styled(figure, palette, height=300, margin={"b": 36, "r": 150, "l": 44})
+    right = _LETTER_PX * max(len(line.label) for line in chart.series) + 24
+    styled(figure, palette, height=300, margin={"b": 36, "r": right, "l": 44})
     figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%")
     figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8})
     if len(chart.columns) > 12:
-        few = list(chart.columns[:: max(4, len(chart.columns) // 4)])
-        figure.update_xaxes(tickvals=few, ticktext=[column.replace(" ", "<br>") for column in few])
+        few = list(chart.columns[:: max(4, len(chart.columns) // 3)])
+        figure.update_xaxes(tickangle=0, tickvals=few, ticktext=[column.replace(" ", "<br>") for column in few])
     figure.add_vline(x=chart.at, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     return figure
 
@@ -186,12 +188,13 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
 def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
     figure = go.Figure()
     for way in chart.ways:
-        ends = [way.source, way.target]
+        x, y = _line_of(chart, way)
         figure.add_scatter(
-            x=chart.longitude[ends].tolist(),
-            y=chart.latitude[ends].tolist(),
+            x=x,
+            y=y,
             mode="lines",
             line={
+                "shape": "spline",
                 "color": palette.paths.fill if way.taken else palette.quiet,
                 "width": way.width,
                 "dash": "solid" if way.taken else "dot",
@@ -220,6 +223,22 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
     middle = float(chart.latitude.mean())
     figure.update_yaxes(scaleanchor="x", scaleratio=1 / max(0.2, abs(math.cos(math.radians(middle)))))
     return figure
+
+
+def _line_of(chart: PlaceMap, way: Way) -> tuple[list[float], list[float]]:
+    """A way's points: straight, or around the nearest place that a straight line would run through."""
+    at = np.column_stack((chart.longitude, chart.latitude))
+    start, end = at[way.source], at[way.target]
+    along = end - start
+    across = np.array([-along[1], along[0]])
+    length = max(float(along @ along), 1e-12)
+    share, aside = (at - start) @ along / length, (at - start) @ across / length
+    hit = np.flatnonzero((share > 0.1) & (share < 0.9) & (np.abs(aside) < 0.1))
+    if not len(hit):
+        return [start[0], end[0]], [start[1], end[1]]
+    worst = hit[np.argmin(np.abs(aside[hit]))]
+    bend = start + share[worst] * along + (-0.25 if aside[worst] >= 0 else 0.25) * across
+    return [start[0], bend[0], end[0]], [start[1], bend[1], end[1]]
 
 
 def _marker(dots: Dots, palette: Palette) -> dict[str, object]:

@@ -48,10 +48,11 @@ def view() -> None:
         st.title(markdown_text(words.overview_headline(groups, metric)), anchor=False)
         rare = tail_share(tables.distribution(source), 1, "case_share")
         sentence = words.overview_sentence(groups, metric, rare, opened.places_known)
-        st.markdown(markdown_text(f"{sentence} {headline}".strip()))
         facts = opened.dataset.num_users, opened.dataset.num_pois, len(opened.cases)
         described = words.describe_data(*facts, invented=state.consume_synthetic_notice())
-        quiet(described if source.start is None else f"{described} · {STARTS[source.start]}")
+        described = described if source.start is None else f"{described} · {STARTS[source.start]}"
+        said = markdown_text(f"{sentence} {headline}".strip())
+        st.markdown(f"{said}  \n:small[:gray[{described}]]")  # one block, so that the picture is on the first screen
         if all(model.checkpoint_folder is None for model in checkpoints_of(source)):
             with st.container(horizontal=True, vertical_alignment="center"):
                 quiet(words.NO_MODEL, width="content")

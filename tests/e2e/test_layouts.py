@@ -15,8 +15,8 @@ PHONE = 390
 """Narrower windows may scroll for the main thing, and scroll tables sideways."""
 LIST = "[data-testid=stDataFrame]"
 CHART = ".js-plotly-plot, figure"
-ROWS_PX = 250
-"""Heading and six rows of a list."""
+ROWS_PX = 240
+"""Heading and nearly six rows of a list."""
 
 
 class View(NamedTuple):
@@ -68,10 +68,13 @@ FAULTS = """() => {
   const roots = [document.querySelector('[data-testid=stMain]')];
   for (const host of document.querySelectorAll('[data-testid=stBidiComponentIsolated]')) roots.push(host.shadowRoot);
   const texts = [], cut = [], covered = [], lines = [];
+  const BAR = '[data-testid=stBottom]';
   const up = e => e.parentElement ?? e.getRootNode().host ?? null;
   const fits = (e, box) => {  // what clips a text: the first ancestor that hides what overflows it
     for (let at = e; at; at = up(at)) {
       const b = at.getBoundingClientRect(), look = getComputedStyle(at);
+      if (at.dataset?.testid === 'stGrid' && innerWidth <= %PHONE%
+          && at.scrollWidth > at.clientWidth) return null;
       if (at.tagName === 'svg' || !/visible/.test(look.overflowX)) {
         if (box.left < b.left - 2 || box.right > b.right + 2) return false;
         if (/hidden|clip/.test(look.overflowY) && (box.bottom < b.top + 3 || box.top > b.bottom - 3)) return null;
@@ -113,6 +116,7 @@ FAULTS = """() => {
   }
   for (let a = 0; a < texts.length; a++) for (let b = a + 1; b < texts.length; b++) {
     const [p, q] = [texts[a], texts[b]];
+    if (!p.e.closest(BAR) !== !q.e.closest(BAR)) continue;  // the bar of Present is over what scrolls
     if (p.e === q.e || p.e.contains(q.e) || q.e.contains(p.e)) continue;
     const wide = Math.min(p.box.right, q.box.right) - Math.max(p.box.left, q.box.left);
     const high = Math.min(p.box.bottom, q.box.bottom) - Math.max(p.box.top, q.box.top);

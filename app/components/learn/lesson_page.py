@@ -49,6 +49,7 @@ def show_lesson(source: Source, number: int, progress: CourseProgress) -> None:
     with halves.cell():
         with st.container(key=_MAIN):
             _reply(lesson, guess)
+        st.markdown(lesson.idea)
         section("Check yourself")
         given = _given(progress.checks[number], lesson.check)
         _ask(lesson.check, f"learn_{outline.key}_check", given, partial(_answer, number), "Check my answer")
@@ -67,7 +68,6 @@ def _reply(lesson: Lesson, guess: int) -> None:
     icon = ":material/check_circle:" if guess == lesson.guess.right else ":material/lightbulb:"
     st.markdown(words.your_guess(lesson.guess.prompt, choice.label))
     st.info(choice.reply, icon=icon)
-    st.markdown(lesson.idea)
 
 
 def _ask(question: LessonQuestion, key: str, given: int | None, answer: Callable[[int], None], label: str) -> None:
