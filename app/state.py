@@ -311,7 +311,8 @@ def consume_synthetic_notice() -> bool:
 def opened_dataset() -> str | None:
     """Hash of the dataset that the pages show; None before the first one."""
     sources = find_sources(AppSettings.from_environment())
-    return next((source.dataset_hash for source in sources if source.token == st.session_state.get("source")), None)
+    token = st.session_state.get("source") or st.query_params.get("source")
+    return next((source.dataset_hash for source in sources if source.token == token), None)
 
 
 def choose_source(token: str) -> None:

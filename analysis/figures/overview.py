@@ -17,6 +17,8 @@ from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import shortened
 
 _ROW_PX: Final = 34
+_LEAST_PX: Final = 250
+"""As high as the picture next to it."""
 _NAMES_PX: Final = 104
 _LINE: Final = 14
 """Letters of a name in one line; a longer one takes two."""
@@ -55,7 +57,11 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
         notes.append(note(left, len(names) + 1.2, above, palette.ink, 14, xref="paper", align="left"))
     layout["annotations"] = notes
     return assembled(
-        traces, layout, palette, height=round(_ROW_PX * (len(names) + 1.6)), margin={"l": _NAMES_PX, "t": 0}
+        traces,
+        layout,
+        palette,
+        height=max(round(_ROW_PX * (len(names) + 1.6)), _LEAST_PX),
+        margin={"l": _NAMES_PX, "t": 0},
     )
 
 

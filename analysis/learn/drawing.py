@@ -72,10 +72,11 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
     low, high = min(0.0, *values), max(0.0, *values) if chart.top is None else chart.top
     span = (high - low) or 1.0
     texts = ["<br>".join(textwrap.wrap(bar.text, _TEXT_LETTERS)) for bar in chart.bars]
+    more = 20 * any("<br>" in text for text in texts)
     for at, bar in enumerate(chart.bars):
         end = max(bar.value, bar.high if bar.high is not None else bar.value, 0.0)
         figure.add_annotation(note(end, at, f"<b>{texts[at]}</b>", palette.ink, 14, xshift=6, align="left"))
-        above = {"xref": "paper", "yshift": _LABEL_PX}
+        above = {"xref": "paper", "yshift": _LABEL_PX + more // 2}
         figure.add_annotation(note(0, at, escape_tags(bar.label), palette.ink, 14, **above))
     axis = {"xref": "paper", "yref": "paper", "yanchor": "top", "yshift": -4, "align": "left"}
     lines = textwrap.wrap(chart.axis, _AXIS_LETTERS)
@@ -84,7 +85,7 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
     styled(
         figure,
         palette,
-        height=(_BAR_PX + 22 * any("<br>" in text for text in texts)) * len(rows) + 16 * len(lines) + 12,
+        height=(_BAR_PX + more) * len(rows) + 16 * len(lines) + 12,
         margin={"b": 16 * len(lines) + 12, "l": 0, "r": 8 * longest + 12, "t": 0},
     )
     figure.update_xaxes(
