@@ -229,6 +229,15 @@ def day(time: datetime) -> str:
     return f"{time:%a} {time.day} {time:%b}"
 
 
+def on_day(at: datetime, last: datetime) -> str:
+    """A time given, with its date where that is a week or more after the last check-in.
+
+    >>> on_day(datetime(2013, 5, 14, 18), datetime(2013, 5, 13)), on_day(datetime(2013, 5, 14), datetime(2013, 4, 1))
+    ('on Tuesday at 18:00', 'on Tue 14 May at 00:00')
+    """
+    return f"on {f'{at:%A}' if (at.date() - last.date()).days < 7 else day(at)} at {at:%H:%M}"
+
+
 def weekday_clock(local_seconds: int) -> str:
     """A time given, as its weekday and clock.
 

@@ -16,6 +16,7 @@ if not presents:
     st.logo(str(ASSETS / f"logo-{'dark' if st.context.theme.type == 'dark' else 'light'}.svg"), size="large")
 if note := state.note_on(page.url_path):
     quiet(note)
+state.charts_here().clear()
 page.run()
 if state.consume_synthetic_notice():
     quiet("This city is invented: nobody in it is real.")

@@ -34,7 +34,8 @@ WATCH: Final = "theme-watch"
 """The key of the element that notices the theme and the window's width."""
 MOMENT = ("case", *ITINERARY)
 """Fields that name what is shown: a case, or a user's number, the row of their last known check-in, changed stops."""
-_OF_ONE_SOURCE = (*MOMENT, "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")
+_OF_A_CASE = ("about", "against", "edits", "why", "show", "find", "place")
+_OF_ONE_SOURCE = (*MOMENT, *_OF_A_CASE, "cases", "predictions", "without")
 """Fields that depend on the dataset or the model."""
 
 
@@ -210,6 +211,15 @@ def choose(name: str, value: object) -> None:
         st.session_state[_chosen_key(name)] = value
 
 
+def choice_of_data(dataset: str, name: str, read: Callable[[str | None], _T]) -> _T:
+    """The latest choice for a dataset, by its hash; ``read`` understands a link's text, or the browser's Back's."""
+    asked, kept = linked(name), st.session_state.get(_chosen_key(name))
+    if asked is not None or kept is None or kept[0] != dataset:
+        kept = (dataset, read(None if asked is None else asked[name]))
+        st.session_state[_chosen_key(name)] = kept
+    return cast("_T", kept[1])
+
+
 def _chosen_key(name: str) -> str:
     return f"_chosen_{name}"
 
@@ -240,6 +250,7 @@ def current_source(*, lists: bool = False, notices: bool = True) -> Source | Non
     st.session_state["source"] = source.token
     write_params(_source_params(source))
     st.session_state["to_say_invented"] = source.synthetic
+    st.session_state["data_name"] = source.name
     if notices:
         _say_what_differs(source)
         _say_what_is_not_offered(source)
@@ -306,6 +317,17 @@ def _say_what_is_not_offered(source: Source) -> None:
 def consume_synthetic_notice() -> bool:
     """Whether the page must still say that its city is invented; the caller then says it."""
     return bool(st.session_state.pop("to_say_invented", False))
+
+
+def charts_here() -> dict[str, object]:
+    """Charts of the page as it was drawn last, by the name of their files: the view, the chart and the data."""
+    charts: dict[str, object] = st.session_state.setdefault("charts", {})
+    return charts
+
+
+def chart_name(key: str) -> str:
+    """A chart's name: its view, its key and the data that is open."""
+    return " ".join([str(st.session_state.get("_page", "")), key, str(st.session_state.get("data_name", ""))])
 
 
 def opened_dataset() -> str | None:

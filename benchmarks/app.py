@@ -1,4 +1,4 @@
-"""Measure the app at its server: first view, every other view, step, filter, switch and other case, for many visitors.
+"""Measure the app at its server: first view, every view, step, filter, clock, switch and other case, for many visitors.
 
 Clients speak Streamlit's protocol over loopback, without a browser. A time goes from the click to the end of the script
 run, with all data received. Prints one JSON line: medians, 95th percentiles, versions, hardware. ``--against`` measures
@@ -131,6 +131,14 @@ class Client:
         state.string_value = options[number % len(options)]
         return await self._run(message)
 
+    async def slide(self, key: str, number: int) -> float:
+        """Move a slider to one of its steps, counted round; returns seconds."""
+        widget, fragment, (least, step, steps) = self.widgets[key]
+        message, state = self._rerun(fragment)
+        state.id = widget
+        state.double_array_value.data.append(float(least) + number % int(steps) * float(step))
+        return await self._run(message)
+
     def pills(self, key: str) -> list[str]:
         return self.widgets[key][2]
 
@@ -178,6 +186,10 @@ class Client:
                 widget = getattr(element, kind)
                 options = [] if kind == "number_input" else [getattr(each, "content", each) for each in widget.options]
                 self.widgets[widget.id.rsplit("-", 1)[-1]] = (widget.id, answer.delta.fragment_id, options)
+        if element.WhichOneof("type") == "slider":
+            slider = element.slider
+            steps = [slider.min, slider.step, 1 + int((slider.max - slider.min) / slider.step)]
+            self.widgets[slider.id.rsplit("-", 1)[-1]] = slider.id, answer.delta.fragment_id, list(map(str, steps))
         if element.WhichOneof("type") == "number_input" and element.number_input.id.endswith("explained_case"):
             self.num_cases = int(element.number_input.max) + 1
         if element.WhichOneof("type") == "selectbox" and element.selectbox.id.endswith("explained_case"):
@@ -250,6 +262,13 @@ class Visit:
                 await self._timed("other_user", client.pick("user", next(cases)))
                 await pace.look()
                 await self._timed("stop", client.press("there"))
+            await pace.look()
+            await self._timed("at", client.choose("question", ["At"]))
+            for _ in range(fewer):
+                await pace.look()
+                await self._timed("clock", client.slide("clock", next(cases)))
+            await pace.look()
+            await self._timed("whenever", client.choose("question", ["Whenever"]))
             await pace.look()
             await self._timed("everyone", client.open("next", "part=everyone"))
             await pace.look()

@@ -120,6 +120,7 @@ class Model:
         new_places: bool = False,
         *,
         at: str | datetime | None = None,
+        without: Iterable[Any] | None = None,
         **reading: Unpack[Reading],
     ) -> pd.DataFrame:
         """The next places of users, best first; what was left out is logged as a warning.
@@ -131,17 +132,17 @@ class Model:
             checkins: check-ins after those of the dataset, also of new users, read as in `prepare`.
             new_places: list only places where the user has never been.
             at: ask where at this time: ISO, or a weekday and clock such as ``"mon 18:00"``; None: whenever it comes.
+            without: ids of closed places, which are no candidates; people are assumed to choose as before.
 
         Returns:
             ``user_id, as_of, rank, poi_id, score, probability`` and others, see `recap.asking.prediction.predict`.
 
-        Raises CaseError: an unknown user, or no check-in by then; DataError: ``checkins`` cannot be read, or are not
-        later than the dataset's; VocabularyError: the model does not fit the data.
+        Raises CaseError: an unknown user or place, or no check-in by then; DataError: ``checkins`` cannot be read, or
+        are not later than the dataset's; VocabularyError: the model does not fit the data.
         """
         if not isinstance(top, int | np.integer) or top < 1:
             raise ConfigError(f"top must be a whole number of at least 1, got {top!r}")
-        if users is not None and not isinstance(users, Iterable):
-            raise ConfigError(f"users must be a list of ids, got {users!r}: write users=[{users!r}]")
+        named, closed = _ids("users", users), _ids("without", without)
         if reading and checkins is None:
             raise ConfigError("arguments that say how check-ins are read need checkins")
         dataset = _opened(data)
@@ -153,8 +154,7 @@ class Model:
             moment = parse_time(None if as_of is None else str(as_of), "as_of")
             next_time = parse_next_time(None if at is None else str(at), "at")
             opened, notes = open_for_prediction(self.name, dataset, raw, given_time=at is not None)
-            ids = [users] if isinstance(users, str) else users
-            chosen = choose(opened, None if ids is None else [str(user) for user in ids], moment, next_time)
+            chosen = choose(opened, named, moment, next_time, without=closed or ())
             frames = list(predict(opened, chosen, top=top, new_places=new_places))
         for note in [*notes, *chosen.notes]:
             _log.warning(note)
@@ -188,6 +188,13 @@ class Model:
 
 def _opened(data: Dataset | str | Path) -> Dataset:
     return data if isinstance(data, Dataset) else Dataset.load(Path(data))
+
+
+def _ids(name: str, given: Iterable[Any] | None) -> list[str] | None:
+    """Ids as texts. Raises ConfigError: no list."""
+    if given is not None and not isinstance(given, Iterable):
+        raise ConfigError(f"{name} must be a list of ids, got {given!r}: write {name}=[{given!r}]")
+    return [given] if isinstance(given, str) else None if given is None else list(map(str, given))
 
 
 def _assignments(settings: Mapping[str, Any] | None) -> list[str]:

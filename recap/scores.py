@@ -5,7 +5,7 @@ Shape suffixes: B histories, P POIs, C packed candidates.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal, Protocol
+from typing import ClassVar, Final, Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -88,22 +88,12 @@ class Term:
 
 
 class Explainable(Scorer, Protocol):
-    """A scorer whose scores are a sum of named terms. ``changes`` depend on the scorer
-    (`recap.model.interventions.Interventions` for RECAP).
-    """
+    """A scorer whose scores are a sum of named terms."""
 
     @property
     def terms(self) -> tuple[Term, ...]: ...
 
-    @property
-    def supported_edits(self) -> frozenset[str]:
-        """Kinds of edits that can change its scores: ``visits`` (check-ins added, removed or moved to another place),
-        ``times``, ``source`` (the current place), ``transitions`` (training counts), ``paths`` (single two-hop paths)
-        and ``tokens`` (of the encoder).
-        """
-        ...
-
-    def contributions(self, histories: Histories, poi_B: Tensor, changes: Any = None) -> Tensor:
+    def contributions(self, histories: Histories, poi_B: Tensor) -> Tensor:
         """What each term adds to the score of one POI per case, (B, T) float64; rows sum to `Scores.total`."""
         ...
 
@@ -116,12 +106,11 @@ class PartTerms:
     """`Explainable` for independent parts; a subclass names its terms by part."""
 
     terms: ClassVar[tuple[Term, ...]]
-    supported_edits: ClassVar[frozenset[str]] = frozenset({"visits", "source"})
     reads_target_time: ClassVar[bool] = False
 
     def score(self, histories: Histories) -> Scores:
         raise NotImplementedError  # pragma: no cover
 
-    def contributions(self, histories: Histories, poi_B: Tensor, changes: Any = None) -> Tensor:
+    def contributions(self, histories: Histories, poi_B: Tensor) -> Tensor:
         parts = self.score(histories).parts_at(poi_B)
         return torch.stack([parts[term.name].double() for term in self.terms], dim=1)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recap.data.parsing.options import ReadOptions
-from recap.data.readers.getnext import HEADER as GETNEXT_HEADER
+from recap.data.readers.published import HEADER as GETNEXT_HEADER
 from tests.checkins import raw_table, write_foursquare
 
 ROWS = [

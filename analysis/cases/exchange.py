@@ -1,4 +1,4 @@
-"""Export and import saved cases and collections as one plain JSON text; an import overwrites nothing."""
+"""Export and import saved cases, slides and collections as one plain JSON text; an import overwrites nothing."""
 
 import json
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from analysis.cases.library import LARGEST_FILE, Library, LibraryConflictError, Shelf
-from analysis.cases.saved_case import Collection, SavedCase
+from analysis.cases.saved_case import Collection, SavedCase, ViewSlide
 from recap.config import describe_validation
 from recap.errors import ConfigError
 from recap.storage.json_text import parse_json
@@ -38,14 +38,16 @@ class Imported:
 
 
 def export_text(shelf: Shelf, names: list[str], collections: list[str] | None = None) -> str:
-    """Cases and collections by name, with the collections' cases, as indented JSON."""
+    """Cases and collections by name, with the collections' cases and slides, as indented JSON."""
     wanted = dict.fromkeys(names)
     kept = [shelf.collections[name].value for name in collections or []]
     for collection in kept:
         wanted |= dict.fromkeys(name for name in collection.cases if name in shelf.cases)
+    slides = dict.fromkeys(name for collection in kept for name in collection.cases if name in shelf.findings)
     values = {
         "kind": _KIND,
         "cases": [shelf.cases[name].value.model_dump(mode="json") for name in wanted],
+        "slides": [shelf.findings[name].value.model_dump(mode="json") for name in slides],
         "collections": [collection.model_dump(mode="json") for collection in kept],
     }
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
@@ -65,8 +67,8 @@ def import_text(library: Library, text: str) -> Imported:
         raise ConfigError(f'this is not a file of saved cases: expected "kind": "{_KIND}", or one saved case')
     done = Imported()
     shelf = library.read()
-    for kind, entries in ((SavedCase, values.get("cases")), (Collection, values.get("collections"))):
-        for at, entry in enumerate(_entries(entries, done)):
+    for kind, name in ((SavedCase, "cases"), (ViewSlide, "slides"), (Collection, "collections")):
+        for at, entry in enumerate(_entries(values.get(name), done)):
             _take_in(library, shelf, kind, entry, at, done)
     return done
 
@@ -83,7 +85,7 @@ def _entries(entries: Any, done: Imported) -> list[Any]:
 def _take_in(
     library: Library,
     shelf: Shelf,
-    kind: type[SavedCase] | type[Collection],
+    kind: type[SavedCase] | type[ViewSlide] | type[Collection],
     entry: Any,
     at: int,
     done: Imported,
@@ -93,15 +95,13 @@ def _take_in(
     except ValidationError as error:
         done.damaged.append(f"entry {at + 1}: {describe_validation(error)[:160]}")
         return
-    mine = shelf.cases.get(value.name) if isinstance(value, SavedCase) else shelf.collections.get(value.name)
+    there: dict[str, Any] = {**shelf.cases, **shelf.findings, **shelf.collections}
+    mine = there.get(value.name)
     if mine is not None:
         (done.same if mine.value == value else done.kept).append(value.title)
         return
     try:
-        if isinstance(value, SavedCase):  # the type checker takes one of the two kinds at a time
-            library.add(value)
-        else:
-            library.add(value)
+        library.add(value)  # type: ignore[type-var]  # of one of the three kinds
     except LibraryConflictError:
         done.kept.append(value.title)
         return

@@ -1,4 +1,4 @@
-"""The library of saved cases: one JSON file each; a damaged file affects no other.
+"""The library of saved cases and slides: one JSON file each; a damaged file affects no other.
 
 Every change names the version that was read (the digest of the file's bytes). If another window has written the file
 since then, nothing is written.
@@ -14,18 +14,19 @@ from typing import Final, Generic, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from analysis.cases.saved_case import Collection, SavedCase
+from analysis.cases.saved_case import Collection, SavedCase, ViewSlide
 from recap.config import describe_validation
 from recap.errors import RecapError
 from recap.storage.atomic import replace_text
 from recap.storage.user_folder import user_folder
 
 COLLECTIONS: Final = "collections"
+_FOLDERS: Final = {Collection.__name__: COLLECTIONS, ViewSlide.__name__: "slides"}
 LARGEST_FILE: Final = 1_000_000
 _PATIENCE_S: Final = 10.0
 _ENDING: Final = ".json"
 
-_T = TypeVar("_T", SavedCase, Collection)
+_T = TypeVar("_T", SavedCase, Collection, ViewSlide)
 
 
 class LibraryConflictError(RecapError):
@@ -41,6 +42,10 @@ class Stored(Generic[_T]):
     version: str
 
 
+SlideOf = Stored[SavedCase] | Stored[ViewSlide]
+"""What a collection holds."""
+
+
 @dataclass(frozen=True)
 class Damaged:
     file: str
@@ -49,11 +54,12 @@ class Damaged:
 
 @dataclass(frozen=True)
 class Shelf:
-    """The content of the library at one moment: cases by name, latest first, and collections by title."""
+    """The content of the library at one moment: cases by name, latest first, collections by title, and slides."""
 
     cases: dict[str, Stored[SavedCase]] = field(default_factory=dict)
     collections: dict[str, Stored[Collection]] = field(default_factory=dict)
     damaged: tuple[Damaged, ...] = ()
+    findings: dict[str, Stored[ViewSlide]] = field(default_factory=dict)
 
     def of(self, dataset_hash: str, checkpoint_hash: str | None) -> list[Stored[SavedCase]]:
         """Cases of one dataset and checkpoint, latest first."""
@@ -62,6 +68,11 @@ class Shelf:
     def in_order(self, collection: Collection) -> list[Stored[SavedCase]]:
         """The cases of a collection in order, without those that are gone."""
         return [self.cases[name] for name in collection.cases if name in self.cases]
+
+    def slides_of(self, collection: Collection) -> list[SlideOf]:
+        """The cases and slides of a collection in order, without those that are gone."""
+        there: dict[str, SlideOf] = {**self.cases, **self.findings}
+        return [there[name] for name in collection.cases if name in there]
 
     def titles_with(self, case: str) -> list[str]:
         """Titles of the collections that a saved case is in."""
@@ -86,8 +97,12 @@ class Library:
         collections = self._read_all(Collection, damaged)
         latest = sorted(cases, key=lambda stored: (stored.value.saved, stored.name), reverse=True)
         by_title = sorted(collections, key=lambda stored: (stored.value.title.casefold(), stored.name))
+        findings = {stored.name: stored for stored in self._read_all(ViewSlide, damaged)}
         return Shelf(
-            {stored.name: stored for stored in latest}, {stored.name: stored for stored in by_title}, tuple(damaged)
+            {stored.name: stored for stored in latest},
+            {stored.name: stored for stored in by_title},
+            tuple(damaged),
+            findings,
         )
 
     def add(self, value: _T) -> Stored[_T]:
@@ -137,10 +152,10 @@ class Library:
         except OSError as error:
             raise RecapError(f"writing {path} failed: {error.strerror or error}; nothing was kept") from error
 
-    def _place(self, kind: type[SavedCase] | type[Collection]) -> Path:
-        return self.folder / COLLECTIONS if kind is Collection else self.folder
+    def _place(self, kind: type[_T]) -> Path:
+        return self.folder / _FOLDERS.get(kind.__name__, "")
 
-    def _path(self, kind: type[SavedCase] | type[Collection], name: str) -> Path:
+    def _path(self, kind: type[_T], name: str) -> Path:
         """Path of a file, never outside the folder."""
         if not _is_plain(name):
             raise RecapError(f"a saved case is named by letters, digits, - and _, not {name[:80]!r}")
@@ -184,11 +199,13 @@ def _is_plain(name: str) -> bool:
     return 0 < len(name) <= 64 and all(ch.isascii() and (ch.isalnum() or ch in "-_") for ch in name)
 
 
-def _what(value: SavedCase | Collection) -> str:
-    return f"the collection {value.title!r}" if isinstance(value, Collection) else f"case {value.link.case}"
+def _what(value: SavedCase | Collection | ViewSlide) -> str:
+    if isinstance(value, SavedCase):
+        return f"case {value.link.case}"
+    return f"the {'collection' if isinstance(value, Collection) else 'slide'} {value.title!r}"
 
 
-def _changed(value: SavedCase | Collection) -> LibraryConflictError:
+def _changed(value: SavedCase | Collection | ViewSlide) -> LibraryConflictError:
     return LibraryConflictError(
         f"{_what(value)} was changed in another window; nothing was written: open it again first"
     )

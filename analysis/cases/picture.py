@@ -1,4 +1,4 @@
-"""Draw a case without a browser: a thumbnail for a card, and a large picture with names."""
+"""Draw a case without a browser: a thumbnail for a card."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,16 +7,12 @@ from typing import Any, Final
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from analysis.figures.labels import CHARACTER_PX, place_labels
-from analysis.figures.letters import Letters
 from analysis.figures.map_ground import (
-    ANCHORS,
     SCALE,
     SIZE,
     MapGround,
     draw_disc,
     draw_ground,
-    draw_plate,
     pixels,
     to_png,
 )
@@ -27,10 +23,7 @@ from analysis.workspace import Workspace
 from recap import columns as c
 
 THUMBNAIL_PX: Final = (760, 260)
-ROOM_PX: Final = (1520, 1060)
-_ROOM_NAME_PX: Final = 46
 _PADDING_PX: Final = 36
-_ROOM_PADDING_PX: Final = 80
 
 
 @dataclass(frozen=True)
@@ -43,7 +36,6 @@ class Marks:
         truth_rank: written into the truth's ring.
         middles: middle places of two-hop paths from the source to the truth.
         visited: the user had been at the truth before.
-        faded: draw the paths weakly, since they are removed.
     """
 
     source: int
@@ -52,7 +44,6 @@ class Marks:
     truth_rank: float | None = None
     middles: tuple[int, ...] = ()
     visited: bool = False
-    faded: bool = False
 
     @property
     def places(self) -> list[int]:
@@ -89,25 +80,6 @@ def draw_thumbnail(
 def blank_thumbnail(palette: Palette) -> bytes:
     """A placeholder of land only, of the same size."""
     return to_png(Image.new("RGB", THUMBNAIL_PX, palette.land), quick=True)
-
-
-def draw_for_room(
-    opened: Workspace,
-    marks: Marks,
-    *,
-    shown: Sequence[int],
-    palette: Palette,
-    basemap: Mapping[str, Any] | None = None,
-    letters: Letters,
-) -> bytes:
-    """A large map with names, as a PNG of 1520 x 900 pixels.
-
-    It shows every place of all slides, so that the map stays still.
-    """
-    camera, image, draw, top = _ground(opened, shown, ROOM_PX, _ROOM_PADDING_PX, palette, basemap)
-    _draw_marks(draw, opened, marks, camera, palette, size=1.5)
-    _draw_names(draw, opened, marks, camera, palette, letters)
-    return _cut(image, top, 1)
 
 
 def _ground(
@@ -176,7 +148,7 @@ def _draw_marks(
     at = _positions(opened, marks, camera)
     if marks.truth is not None:
         for middle in marks.middles:
-            line = palette.road_casing if marks.faded else palette.paths.fill
+            line = palette.paths.fill
             draw.line([at[marks.source], at[middle], at[marks.truth]], fill=line, width=round(9 * size), joint="curve")
             draw_disc(draw, at[middle], 12 * size, fill=line, outline=palette.land, width=3)
     font = ImageFont.load_default(round(24 * size))
@@ -205,32 +177,6 @@ def _draw_truth(
     if marks.visited:
         corner = (at[0] + 0.8 * radius, at[1] - 0.8 * radius)
         draw_disc(draw, corner, 11 * size, fill=palette.revisits.fill, outline=palette.land, width=round(3 * size))
-
-
-def _draw_names(
-    draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette, letters: Letters
-) -> None:
-    """Draw names on plates: truth, source and first place first; skip a name that would cover a mark."""
-    first = marks.predicted[:1] if marks.predicted[:1] != (marks.truth,) else ()
-    named: dict[int, str] = {} if marks.truth is None else {marks.truth: palette.truth.text}
-    named |= {marks.source: palette.ink}
-    named |= {poi: palette.model.text for poi in first if poi not in named}
-    named |= {poi: palette.paths.text for poi in marks.middles if poi not in named}
-    at = _positions(opened, marks, camera)
-    unit = _ROOM_NAME_PX * 0.55 / CHARACTER_PX  # pixels of this picture for one of the placement's
-    texts = [letters.fit(opened.labels[poi]) for poi in named]
-    x, y = (np.array([(at[poi][axis] - SCALE * SIZE[axis] / 2) / unit for poi in named]) for axis in (0, 1))
-    obstacles = np.array(
-        [[(px - SCALE * SIZE[0] / 2) / unit, (py - SCALE * SIZE[1] / 2) / unit, 14.0] for px, py in at.values()]
-    )
-    half_size = (ROOM_PX[0] / 2 / unit - 4, ROOM_PX[1] / 2 / unit - 4)
-    labels = place_labels(texts, x, y, np.full(len(texts), 17.0), obstacles=obstacles, half_size=half_size)
-    font = letters.font(_ROOM_NAME_PX)
-    for label in labels:
-        poi = list(named)[label.index]
-        where = (at[poi][0] + label.shift_x * unit, at[poi][1] + label.shift_y * unit)
-        anchor = ANCHORS[label.anchor]
-        draw_plate(draw, where, label.text, named[poi], font, palette, anchor=anchor, room=(10, 6, 10))
 
 
 def _positions(opened: Workspace, marks: Marks, camera: Camera) -> dict[int, tuple[float, float]]:

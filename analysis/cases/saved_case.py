@@ -1,6 +1,7 @@
-"""A saved case and a collection, as one JSON file each; they contain no trace of a person."""
+"""A saved case, a slide of another view and a collection, as one JSON file each, without a trace of a person."""
 
 import hashlib
+from base64 import b64decode
 from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
@@ -13,6 +14,9 @@ MAX_NOTE: Final = 2000
 MAX_TITLE: Final = 300
 MAX_TAGS: Final = 12
 MAX_TAG: Final = 40
+MAX_PICTURE: Final = 900_000
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
+_MOST_PIXELS: Final = 4000
 _EARLY: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _SHORT: Final = 12
 
@@ -29,6 +33,7 @@ class SavedCase(Config):
     tags: tuple[Tag, ...] = Field((), max_length=MAX_TAGS)
     audience: str = Field("", max_length=100, description="Whom it is kept for.")
     words: Literal["researcher", "stakeholder"] = Field("stakeholder", description="Of earlier versions; not used.")
+    slide_title: str = Field("", max_length=MAX_TITLE, description="Of its first slide; empty: the finding.")
     saved: datetime
     changed: datetime = Field(_EARLY, description="When note, tags or audience were last written.")
 
@@ -56,9 +61,45 @@ class SavedCase(Config):
         return all(word in written for word in text.casefold().split())
 
 
+class ViewSlide(Config):
+    """What a view said, for a slide: masked as on a shared page when it was added, see `analysis.sharing`."""
+
+    view: str = Field(max_length=40, description="Title of the view.")
+    dataset: str = Field(pattern=r"^[0-9a-f]{0,64}$")
+    model: str = Field(max_length=100, description="Key of the model.")
+    data: str = Field(max_length=200, description="Dataset and model in words.")
+    headline: str = Field(min_length=1, max_length=1000)
+    caveat: str = Field(max_length=2000)
+    picture: str = Field(max_length=MAX_PICTURE, description="A PNG in base64.")
+    slide_title: str = Field("", max_length=MAX_TITLE, description="Empty: the headline.")
+    saved: datetime
+
+    @field_validator("picture")
+    @classmethod
+    def _is_png(cls, picture: str) -> str:
+        start = b64decode(picture[:64] + "=" * (-len(picture[:64]) % 4), validate=True)
+        sides = int.from_bytes(start[16:20]), int.from_bytes(start[20:24])
+        if not start.startswith(_PNG) or not 0 < max(sides) <= _MOST_PIXELS:
+            raise ValueError(f"a slide's picture is a PNG of at most {_MOST_PIXELS:,} x {_MOST_PIXELS:,} pixels")
+        return picture
+
+    @property
+    def title(self) -> str:
+        return self.slide_title or self.headline
+
+    @property
+    def png(self) -> bytes:
+        return b64decode(self.picture)
+
+    @property
+    def name(self) -> str:
+        """Name of its file; the same finding is always the same file."""
+        return _name("\n".join((self.dataset, self.model, self.view, self.headline)))
+
+
 class Collection(Config):
     title: str = Field(min_length=1, max_length=100)
-    cases: tuple[CaseName, ...] = Field((), max_length=500, description="Names of saved cases, in order.")
+    cases: tuple[CaseName, ...] = Field((), max_length=500, description="Names of saved cases and slides, in order.")
     changed: datetime
 
     @field_validator("cases")

@@ -3,13 +3,12 @@
 Numbers come from the case's explanation, as in Explain. No slide shows a user or a date.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from analysis.cases.picture import Marks
 from analysis.explain.case_words import describe_edit
-from analysis.explain.edits import AddVisit, CutPath, Edit, MoveVisit, RemoveVisit, SetEdge
+from analysis.explain.edits import AddVisit, Edit, MoveVisit, RemoveVisit
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.types import PastVisits, Piece, Without
 from analysis.formatting import capitalised, chance, ordinal
@@ -17,14 +16,13 @@ from analysis.records.ablations import HOPS_ABLATIONS, part_words, slug
 from analysis.records.evaluation_records import label_in_sentence
 from recap.features.catalogue import PAST
 
-Step = Literal["often", "case", "why", "change"]
+Step = Literal["often", "case", "why", "change", "finding"]
 SLIDE_STEPS: Final[dict[Step, str]] = {
     "often": "How often it is right",
     "case": "One case",
     "why": "Why",
     "change": "What would change it",
 }
-_MIDDLES: Final = 2
 
 
 @dataclass(frozen=True)
@@ -35,11 +33,10 @@ class Number:
 
 @dataclass(frozen=True)
 class Slide:
-    """A slide about a case: the finding in pieces of the kinds of Explain, at most three numbers, and a map."""
+    """A slide about a case: the finding in pieces of the kinds of Explain, and at most three numbers."""
 
     title: tuple[Piece, ...]
     numbers: tuple[Number, ...]
-    marks: Marks
 
     @property
     def text(self) -> str:
@@ -54,7 +51,7 @@ def case_slide(shown: CaseExplanation, baseline: str, baseline_rank: float) -> S
         Number(f"{baseline} ranks it", ordinal(baseline_rank)),
         Number(f"Probability of {label_in_sentence(shown.model)}'s first choice", chance(first.probability)),
     )
-    return Slide(tuple(shown.headline.pieces), numbers, _marks(shown))
+    return Slide(tuple(shown.headline.pieces), numbers)
 
 
 def why_slide(shown: CaseExplanation) -> Slide:
@@ -65,7 +62,7 @@ def why_slide(shown: CaseExplanation) -> Slide:
     pieces = [piece for at, sentence in enumerate(said) for piece in ([Piece(text=" ")] * bool(at) + sentence.pieces)]
     without = [Number(f"Without {part_words(entry.name)}", ordinal(entry.rank)) for entry in _ablations(shown)]
     numbers = (Number("As it is", ordinal(shown.target_rank)), *without)
-    return Slide(tuple(pieces), numbers, _marks(shown, middles=_middles(shown)))
+    return Slide(tuple(pieces), numbers)
 
 
 def _ablations(shown: CaseExplanation) -> list[Without]:
@@ -78,7 +75,11 @@ def _ablations(shown: CaseExplanation) -> list[Without]:
 
 
 def change_slide(
-    shown: CaseExplanation, after: CaseExplanation | None, edits: Sequence[Edit], tried: int, labels: Sequence[str]
+    shown: CaseExplanation,
+    after: CaseExplanation | None,
+    edits: Sequence[Edit],
+    tried: int,
+    name: Callable[[int], str],
 ) -> Slide:
     """What edits do to the rank, or that no single edit swaps the two places.
 
@@ -86,6 +87,7 @@ def change_slide(
         after: with the edits; None if no single edit swaps the two places.
         edits: those of a saved view, or the smallest single one.
         tried: number of tried single edits.
+        name: of a place, as it may be shown.
     """
     target = Piece(text=shown.target_name, kind="target")
     if after is None:
@@ -96,66 +98,40 @@ def change_slide(
             *([] if shown.target_rank > 1 else [Piece(text=" ahead of "), target]),
             Piece(text="."),
         )
-        return Slide(title, (Number("As it is", ordinal(shown.target_rank)),), _marks(shown, middles=_middles(shown)))
+        return Slide(title, (Number("As it is", ordinal(shown.target_rank)),))
     before, rank = shown.target_rank, after.target_rank
     best = next(entry for entry in after.candidates if entry.poi != after.target)
     title = (
-        Piece(text=f"{_clause(edits, shown, labels)}, {shown.model} would rank "),
+        Piece(text=f"{_clause(edits, shown, name)}, {shown.model} would rank "),
         target,
         Piece(text=f" {ordinal(rank)}, not {ordinal(before)}." if rank != before else f" {ordinal(rank)} as before."),
     )
     numbers = (
         Number("As it is", ordinal(before)),
         Number("After the change", ordinal(rank)),
-        Number("Best other place then", best.name),
+        Number("Best other place then", name(best.poi)),
     )
-    cuts = any(isinstance(edit, CutPath | SetEdge) for edit in edits)
-    marks = _marks(after, middles=_middles(shown) if cuts else (), faded=cuts)
-    return Slide(title, numbers, marks)
+    return Slide(title, numbers)
 
 
-def shown_places(shown: CaseExplanation) -> tuple[int, ...]:
-    """All places on the case's slides."""
-    return tuple(dict.fromkeys([*_marks(shown, middles=_middles(shown)).places, shown.runner_up]))
-
-
-def _marks(shown: CaseExplanation, *, middles: tuple[int, ...] = (), faded: bool = False) -> Marks:
-    first = min(shown.candidates, key=lambda entry: entry.rank)
-    return Marks(
-        source=shown.source,
-        truth=shown.target,
-        predicted=(first.poi,),
-        truth_rank=shown.target_rank,
-        middles=middles,
-        visited=bool(shown.visits[0].visits),
-        faded=faded,
-    )
-
-
-def _middles(shown: CaseExplanation) -> tuple[int, ...]:
-    ends = (shown.source, shown.target)
-    strongest = sorted(shown.paths, key=lambda path: -path.share)
-    return tuple(path.middle for path in strongest if path.middle not in ends)[:_MIDDLES]
-
-
-def _clause(edits: Sequence[Edit], shown: CaseExplanation, labels: Sequence[str]) -> str:
+def _clause(edits: Sequence[Edit], shown: CaseExplanation, name: Callable[[int], str]) -> str:
     if len(edits) != 1:
         return f"With {len(edits)} changes"
     edit = edits[0]
     if isinstance(edit, RemoveVisit):
-        return f"Without {_which_visit(edit.visit, shown.visits, shown.target_name)}"
+        return f"Without {_which_visit(edit.visit, shown.visits, shown.target, name)}"
     if isinstance(edit, AddVisit):
-        return f"With one more visit to {labels[edit.poi]}"
+        return f"With one more visit to {name(edit.poi)}"
     if isinstance(edit, MoveVisit):
         return "With one visit at another time"
-    return capitalised(describe_edit(edit, labels.__getitem__, shown))
+    return capitalised(describe_edit(edit, name))
 
 
-def _which_visit(number: int, places: Sequence[PastVisits], target: str) -> str:
+def _which_visit(number: int, places: Sequence[PastVisits], target: int, name: Callable[[int], str]) -> str:
     """A visit in words; the title names the target, so a visit there does not."""
     for place in places:
         numbers = [visit.visit for visit in place.visits]
         if number in numbers:
             which = "the only" if len(numbers) == 1 else "the last" if number == numbers[-1] else "one"
-            return f"{which} past visit" + f" to {place.name}" * (place.name != target)
+            return f"{which} past visit" + f" to {name(place.poi)}" * (place.poi != target)
     return "one earlier check-in"

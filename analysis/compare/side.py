@@ -59,6 +59,13 @@ class Side:
         return rank.to_numpy(np.float64)
 
 
+class MeanSide(Side):
+    """A side whose values are means over its seeds."""
+
+    def values(self, metric: str) -> np.ndarray:
+        return self.seed_values(metric).mean(axis=0)
+
+
 def check_same_cases(*tables: pd.DataFrame) -> None:
     """Raise RecapError for records that are not of the same cases in the same order."""
     keys, first = [c.CASE, c.USER, c.SOURCE, c.TARGET], tables[0]

@@ -39,7 +39,7 @@ from recap.history.moments import Moment
 from recap.history.tensors import SECONDS_PER_DAY, Histories, local_weekday
 from recap.model.interventions import Interventions
 from recap.model.recap import CLIP, CORRECTION
-from recap.scores import Explainable
+from recap.model.scorer import RecapScorer
 
 _NEAR_SECONDS: Final = 3600
 _SECONDS_PER_WEEK: Final = 7 * SECONDS_PER_DAY
@@ -51,7 +51,7 @@ _NEEDS: Final = {
     "edge": "transitions",
     "cut": "paths",
 }
-"""The kind of edit, see `recap.scores.Explainable`, that an edit needs; the others need visits."""
+"""The kind of edit, see `RecapScorer.supported_edits`, that an edit needs; the others need visits."""
 _PLAIN_EDITS: Final = frozenset({"visits", "times", "source"})
 """Edits of check-ins, which every model supports."""
 
@@ -83,12 +83,12 @@ class EditedCase:
         return self.ranker
 
     @property
-    def scorer(self) -> Explainable:
+    def scorer(self) -> RecapScorer:
         return self.predictor.scorer
 
     @property
     def supported_edits(self) -> frozenset[str]:
-        """Kinds of edits that can change the scores, see `recap.scores.Explainable`."""
+        """Kinds of edits that can change the scores, see `RecapScorer.supported_edits`."""
         return self.scorer.supported_edits if isinstance(self.ranker, Predictor) else _PLAIN_EDITS
 
     @property
@@ -270,8 +270,6 @@ def build_edited_case(
     CaseError: no such case. EditError: an edit does not fit the case.
     """
     moment = predictor.moment(case, split)
-    if moment.is_new_user:
-        predictor = predictor.for_new_user
     variant = Counterfactual(predictor.history(moment))
     visit_H = np.arange(len(variant.history))
     edited_case = EditedCase(predictor, moment, (), variant, visit_H)

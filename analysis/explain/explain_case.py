@@ -122,7 +122,7 @@ def explain_edited_case(
         flip=flip,
         tried=tried,
         checks=check_rows(edited_case, seeds) if checks else None,
-        dataset_hash=ranker.dataset.hash,
+        dataset_hash=ranker.dataset.stored_hash,
         checkpoint_hash=ranker.checkpoint.hash,
     )
     sentences = render_sentences(explanation, makers_of(edited_case, source, target))

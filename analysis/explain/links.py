@@ -41,7 +41,7 @@ class CaseLink(Config):
         edits: str = "",
     ) -> "CaseLink":
         return cls(
-            **link_hashes(predictor.dataset.hash, predictor.checkpoint.hash),
+            **link_hashes(predictor.dataset.stored_hash, predictor.checkpoint.hash),
             **predictor.moment(case).fields,
             about=about,
             against=against,
@@ -49,14 +49,19 @@ class CaseLink(Config):
         )
 
     @property
+    def names_case(self) -> bool:
+        """Whether it names a case, not a user's moment."""
+        return self.row is None and self.user is None and not self.stops
+
+    @property
     def query(self) -> str:
         """The query part of a web address, without empty fields."""
-        fields = self.model_dump(exclude={"case", "split"} if self.row is not None or self.stops else set())
+        fields = self.model_dump(exclude=set() if self.names_case else {"case", "split"})
         return urlencode({name: value for name, value in fields.items() if value not in ("", None)})
 
     def moment(self, ranker: CaseRanker) -> Moment:
         """What the link names; CaseError for no such case, or a check-in that is not the user's."""
-        if self.row is None and self.user is None and not self.stops:
+        if self.names_case:
             return ranker.moment(self.case, self.split)
         named = Moment(*(-1 if number is None else number for number in (self.user, self.row)), at=link_time(self.at))
         if self.stops:
@@ -81,7 +86,7 @@ class CaseLink(Config):
     def mismatch(self, predictor: Predictor) -> str | None:
         """A sentence if the link belongs to another checkpoint or dataset, else None."""
         named = {"dataset": self.dataset, "checkpoint": self.checkpoint}
-        found = compare_hashes(named, predictor.dataset.hash, predictor.checkpoint.hash)
+        found = compare_hashes(named, predictor.dataset.stored_hash, predictor.checkpoint.hash)
         if not found.differing:
             return None
         return f"{found.sentence}; open that {' and that '.join(found.differing)} to see what the link meant"

@@ -158,7 +158,8 @@ def _near_time(shown: CaseExplanation) -> list[Sentence]:
     near = sum(min(apart % 1440, -apart % 1440) <= 60 * NEAR_HOURS for apart in minutes)
     start, stop = (given + timedelta(hours=sign * NEAR_HOURS) for sign in (-1, 1))
     expected = points(shown.share_near_time * len(visits)).removesuffix(".00")
-    said = f"{near:,} of {len(visits):,} visits were between {start:%H:%M} and {stop:%H:%M}"
+    were = "visit was" if len(visits) == 1 else "visits were"
+    said = f"{near:,} of {len(visits):,} {were} between {start:%H:%M} and {stop:%H:%M}"
     return [_sentence("time", f"{said}; at any time {expected} would be expected.")]
 
 

@@ -10,9 +10,9 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.compare.words import points
+from analysis.compare.words import as_points
+from analysis.figures.bars import Bar, accuracy_bar
 from analysis.figures.charts import escape_tags, note, styled
-from analysis.figures.elements import Element, element, share
 from analysis.figures.palette import Palette
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
@@ -20,10 +20,6 @@ from recap.history.graph import TAIL_MAX_COUNT
 
 _HEIGHT: Final = 280
 _ROWS: Final = (("tail", "Rare"), ("head", "Frequent"), ("all", "All cases"))
-_ROW: Final = {"display": "flex", "align_items": "center", "flex": 1}
-_COLUMN: Final = {"display": "flex", "flex_direction": "column"}
-_LONGEST_BAR: Final = 0.7
-"""Share of the width that a bar of 100 of 100 takes; the rest holds its words."""
 
 
 def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette: Palette) -> go.Figure:
@@ -56,7 +52,8 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
             figure.add_scatter(x=[position] * 2, y=[low, high], mode="lines", line=line, hoverinfo="skip")
         said = (
             f"{METRIC_LABELS[metric]}: {escape_tags(a)} {row['a']:.3f}, {escape_tags(b)} {row['b']:.3f}<br>"
-            f"{points(row['difference'])} points ({points(row['low'])} to {points(row['high'])})<br>{row['n']:,} cases"
+            f"{as_points(row['difference'])} points ({as_points(row['low'])} to {as_points(row['high'])})"
+            f"<br>{row['n']:,} cases"
         )
         figure.add_scatter(
             x=[position],
@@ -68,7 +65,7 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
             hoverinfo="text",
         )
         if clear:
-            figure.add_annotation(note(position, middle, f"<b>{points(row['difference'])}</b>", colour, xshift=12))
+            figure.add_annotation(note(position, middle, f"<b>{as_points(row['difference'])}</b>", colour, xshift=12))
     styled(figure, palette, height=_HEIGHT, margin={"l": 50, "b": 74})
     figure.update_xaxes(
         tickvals=list(range(len(bins))),
@@ -126,7 +123,7 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
             y=[position] * len(row["each"]),
             mode="markers",
             marker=_disc(11, colour, palette, clear=clear),
-            hovertext=[f"{label}: {points(value)} points" for value in row["each"]],
+            hovertext=[f"{label}: {as_points(value)} points" for value in row["each"]],
             hoverinfo="text",
         )
     figure.add_vline(x=0, line={"color": palette.quiet, "width": 1})
@@ -138,24 +135,12 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
     return figure
 
 
-def draw_how_often(rows: pd.DataFrame, *, a: str, b: str, palette: Palette) -> Element:
-    """The share of rare, frequent and all cases that each side finds, of `Comparison.rows`, for Present."""
+def comparison_bars(rows: pd.DataFrame, metric: str, *, a: str, b: str) -> list[tuple[str, list[Bar]]]:
+    """The accuracy of each side on rare, frequent and all cases, of `Comparison.rows`, for a slide."""
     found = rows.set_index("group")
-    sides = (("b", b, palette.model.fill), ("a", a, palette.baseline))
-    groups = []
-    for group, label in _ROWS:
-        if found["n"][group] > 0:
-            bars = [_bar(side, float(found[column][group]), fill) for column, side, fill in sides]
-            name = element("div", label, style={"width": "6em", "text_align": "right"})
-            pair = element("div", *bars, style=_COLUMN | {"gap": "6%", "flex": 1, "height": "80%"})
-            groups.append(element("div", name, pair, style=_ROW | {"gap": "1em"}))
-    return element("div", *groups, style=_COLUMN | {"height": "100%", "font_size": "1.2rem"})
-
-
-def _bar(name: str, value: float, fill: str) -> Element:
-    """A bar, the number found of 100 cases and the model's name; a long name is cut, never the bar."""
-    whole = {"flex": "none"}
-    bar = element("div", style=whole | {"background": fill, "width": share(_LONGEST_BAR * value), "height": "100%"})
-    number = element("b", f"{100 * value:.0f}", style=whole)
-    cut = {"overflow": "hidden", "text_overflow": "ellipsis", "white_space": "nowrap"}
-    return element("div", bar, number, element("span", name, style=cut), style=_ROW | {"gap": "0.5em"})
+    sides = (("b", b), ("a", a))
+    return [
+        (label, [accuracy_bar(name, found[side][group], metric, mine=side == "b") for side, name in sides])
+        for group, label in _ROWS
+        if found["n"][group] > 0
+    ]

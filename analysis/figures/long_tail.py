@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from analysis.figures.bars import Bar, accuracy_bar
 from analysis.figures.charts import escape_tags, styled
 from analysis.figures.elements import Element, element
 from analysis.figures.palette import Palette, ink_on, mix, translucent
@@ -196,6 +197,17 @@ def _cell(row: dict[Hashable, Any], reference: str, selection: str, chosen: str 
         data_pick=selection,
         style=look,
     )
+
+
+def cohort_bars(table: pd.DataFrame, model: str, reference: str, metric: str) -> list[tuple[str, list[Bar]]]:
+    """The cohorts of `draw_cohorts` as bars for a slide."""
+    groups = []
+    for row in table[table["n"] > 0].to_dict(orient="records"):
+        place = "Known place" if row[c.IS_KNOWN] else "New place"
+        mine = accuracy_bar(model, row["value"], metric, row["lower"], row["upper"], mine=True)
+        title = f"{place}, {'within' if row[c.WITHIN_TWO_HOPS] else 'beyond'} two hops, n = {row['n']:,}"
+        groups.append((title, [mine, accuracy_bar(reference, row["reference"], metric)]))
+    return groups
 
 
 def plot_hops(hops: pd.DataFrame, palette: Palette) -> go.Figure:

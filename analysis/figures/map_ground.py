@@ -189,3 +189,10 @@ def draw_plate(
     plate = [box[0] - aside, box[1] - above, box[2] + aside, box[3] + above]
     draw.rounded_rectangle(plate, radius=radius, fill=palette.land)
     draw.text(at, text, fill=colour, font=font, anchor=anchor)
+
+
+def draw_time(draw: ImageDraw.ImageDraw, when: str, palette: Palette, letters: Letters, scale: int = 1) -> None:
+    """The time that a model was given, in the upper left corner; nothing without one."""
+    if when:
+        text, font = letters.fit(f"Time given: {when}"), letters.font(26 * scale)
+        draw_plate(draw, (24 * scale, 20 * scale), text, palette.ink, font, palette, anchor="la")

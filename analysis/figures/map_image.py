@@ -1,5 +1,6 @@
 """The marks of `walk_deck` and `explain_deck` as PNGs, without a browser."""
 
+from datetime import datetime
 from itertools import pairwise
 
 from PIL import Image, ImageDraw
@@ -16,6 +17,7 @@ from analysis.figures.map_ground import (
     draw_ground,
     draw_names,
     draw_text,
+    draw_time,
     on_picture,
     to_png,
 )
@@ -23,13 +25,15 @@ from analysis.figures.palette import Palette, mix
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import name_colours, rank_ink, revisit_shift
 from analysis.figures.walk_marks import WalkMarks
+from analysis.formatting import day
 from recap import columns as c
 
 
-def draw_walk_image(marks: WalkMarks, ground: MapGround, *, palette: Palette) -> bytes:
-    """The marks over the map's ground, as a PNG of 1520 x 1080 pixels."""
-    image, _ = draw_ground(ground, marks.camera, palette)
+def draw_walk_image(marks: WalkMarks, ground: MapGround, *, palette: Palette, time_given: str = "") -> bytes:
+    """The marks over the map's ground, as a PNG of 1520 x 1080 pixels; ``time_given`` in words."""
+    image, draw = draw_ground(ground, marks.camera, palette)
     _draw_marks(image, marks, palette, ground.letters)
+    draw_time(draw, time_given, palette, ground.letters)
     return to_png(image)
 
 
@@ -62,6 +66,8 @@ def draw_explain_image(explanation: CaseExplanation, ground: MapGround, *, palet
         fill, outline = explain_map.mark_colours(place["of"], palette)
         draw_disc(draw, on_picture(place["x"], place["y"]), SCALE * place["r"], fill=fill, outline=outline, width=6)
     draw_names(draw, marks.names, explain_map.role_colours(palette), palette, ground.letters)
+    given = datetime.fromisoformat(explanation.time_given) if explanation.time_given else None
+    draw_time(draw, "" if given is None else f"{day(given)}, {given:%H:%M}", palette, ground.letters)
     return to_png(image)
 
 

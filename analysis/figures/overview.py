@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
+from analysis.figures.bars import Bar, accuracy_bar
 from analysis.figures.charts import assembled, escape_tags, note, styled
 from analysis.figures.palette import Palette
 from analysis.formatting import percent, share
@@ -89,6 +90,22 @@ def _lollipop(
             "hoverinfo": "text",
         },
     ]
+
+
+def overview_bars(groups: pd.DataFrame, metric: str) -> list[tuple[str, list[Bar]]]:
+    """The same as bars for a slide."""
+    first, panels = groups["model"].iloc[0], []
+    for group, title in PANEL_TITLES.items():
+        rows = groups[(groups["group"] == group) & (groups["n"] > 0)].to_dict(orient="records")
+        bars = [
+            accuracy_bar(
+                row["model"], row["value"], metric, row["lower"], row["upper"], mine=bool(row["model"] == first)
+            )
+            for row in rows
+            if not math.isnan(row["value"])
+        ]
+        panels += [(f"{title}, n = {rows[0]['n']:,}", bars)] if rows else []
+    return panels
 
 
 def plot_distribution(distribution: pd.DataFrame, palette: Palette) -> go.Figure:

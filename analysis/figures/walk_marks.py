@@ -4,13 +4,14 @@ Pixels are right of and below the map's middle at its opening camera. Where disc
 its tip names the others. Names that would cover a disc are left out.
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.figures.labels import label_table, place_labels
+from analysis.figures.labels import label_table
 from analysis.formatting import percent, points, rank_number
 from analysis.geography import Camera, screen_offsets
 from analysis.trajectories.predictions import CasePrediction
@@ -145,16 +146,16 @@ def _stops(
 
     If numbers would overlap, the latest stays. A mark's tip lists the stops at its place.
     """
-    said = [walked.loc[walked[c.POI] == poi, "tip"].tolist() for poi in discs[c.POI]]
+    together = walked.groupby(c.POI)["tip"].agg("\n".join).to_dict()
+    said = [[together[poi]] if poi in together else [] for poi in discs[c.POI]]
     discs = discs.assign(tip=["\n".join([tip, *stops]) for tip, stops in zip(discs["tip"], said, strict=True)])
     taken = [tuple(row) for table in (source, discs, ring) for row in table[["x", "y", "r"]].to_numpy(float)]
     kept: list[int] = []
     for row in range(len(walked) - 2, -1, -1):
         x, y = float(walked["x"].iloc[row]), float(walked["y"].iloc[row])
-        if all(np.hypot(x - other_x, y - other_y) >= STOP_PX + r for other_x, other_y, r in taken):
+        if all(math.hypot(x - other_x, y - other_y) >= STOP_PX + r for other_x, other_y, r in taken):
             taken.append((x, y, STOP_PX))
             kept.append(row)
-    together = walked.groupby(c.POI)["tip"].agg("\n".join)
     stops = walked.assign(r=STOP_PX, tip=walked[c.POI].map(together).to_numpy())
     source = source.assign(tip=stops["tip"].iloc[-1])
     return source.reset_index(drop=True), discs, stops.iloc[sorted(kept)].reset_index(drop=True)
@@ -182,7 +183,7 @@ def _stacked(source: pd.DataFrame, discs: pd.DataFrame) -> tuple[pd.DataFrame, p
     x, y, r, tips = (marks[name].tolist() for name in ("x", "y", "r", "tip"))
     on_top = list(range(len(marks)))  # of each mark the one that is seen at its middle
     for at in range(1, len(marks)):
-        above = next((top for top in range(at) if np.hypot(x[at] - x[top], y[at] - y[top]) < r[top]), at)
+        above = next((top for top in range(at) if math.hypot(x[at] - x[top], y[at] - y[top]) < r[top]), at)
         on_top[at] = on_top[above]
         if above != at:
             tips[on_top[at]] += f"\n{marks['tip'].iloc[at]}"
@@ -249,13 +250,10 @@ def _names(
         ignore_index=True,
     )
     cut = np.array([0.0, cut_px, 0.0])
-    placed = place_labels(
+    return label_table(
+        wanted,
         wanted["text"].tolist(),
-        wanted["x"].to_numpy(float),
-        wanted["y"].to_numpy(float),
-        wanted["r"].to_numpy(float) + 1,
         obstacles=marks.round_marks if picture else np.vstack([marks.round_marks, ZOOM_BUTTONS + cut, CREDIT - cut]),
         half_size=PICTURE if picture else (WIDE[0], WIDE[1] - cut_px),
         narrowest=None if picture else (NARROW[0], NARROW[1] - cut_px),
     )
-    return label_table(wanted, placed)

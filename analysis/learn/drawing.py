@@ -2,6 +2,7 @@
 
 import math
 import textwrap
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -76,9 +77,9 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
     for at, bar in enumerate(chart.bars):
         end = max(bar.value, bar.high if bar.high is not None else bar.value, 0.0)
         figure.add_annotation(note(end, at, f"<b>{texts[at]}</b>", palette.ink, 14, xshift=6, align="left"))
-        above = {"xref": "paper", "yshift": _LABEL_PX + more // 2}
+        above: dict[str, Any] = {"xref": "paper", "yshift": _LABEL_PX + more // 2}
         figure.add_annotation(note(0, at, escape_tags(bar.label), palette.ink, 14, **above))
-    axis = {"xref": "paper", "yref": "paper", "yanchor": "top", "yshift": -4, "align": "left"}
+    axis: dict[str, Any] = {"xref": "paper", "yref": "paper", "yanchor": "top", "yshift": -4, "align": "left"}
     lines = textwrap.wrap(chart.axis, _AXIS_LETTERS)
     figure.add_annotation(note(0, 0, "<br>".join(lines), palette.quiet, **axis))
     longest = max(len(line) for text in texts for line in text.split("<br>"))
@@ -189,10 +190,10 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
 def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
     figure = go.Figure()
     for way in chart.ways:
-        x, y = _line_of(chart, way)
+        across, up = _line_of(chart, way)
         figure.add_scatter(
-            x=x,
-            y=y,
+            x=across,
+            y=up,
             mode="lines",
             line={
                 "shape": "spline",

@@ -1,12 +1,12 @@
-"""The printable handout of the course: one HTML file with questions first and answers on separate pages.
+"""The printable pages of the course as HTML: the handout with plan and questions, and the answer key.
 
-Its pictures are bars and maps as SVG; other figures are tables.
+Pictures are bars and maps as SVG; other figures are tables.
 """
 
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,8 +17,10 @@ from analysis.learn.charts import Bars, Chart, PlaceMap
 from analysis.learn.course import COURSE, MINUTES, ROUTE
 from analysis.learn.drawing import fill_of
 from analysis.learn.lesson import Lesson
+from analysis.learn.plan import CLASS_MINUTES, class_plan
 from recap.machine.printable import shortened
 
+PrintedPage = Literal["handout", "answer_key"]
 _WIDTH, _NAMES, _TEXTS, _ROW = 820, 270, 270, 22
 _HEIGHT, _MARGIN = 330, 30
 _LONGEST_NAME = 40
@@ -26,13 +28,15 @@ _ESCAPED: Final = re.compile(r"\\([^\w\s])")
 _ENTITY: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 
 
-def handout_html(city: str, lessons: Sequence[Lesson | None]) -> str:
-    """The handout as HTML; None in the course's order leaves a lesson's questions out."""
+def sheet_html(sheet: PrintedPage, city: str, lessons: Sequence[Lesson | None]) -> str:
+    """A page as HTML; None in the course's order leaves a lesson's questions out."""
     items = [
         {"outline": entry.outline, "lesson": lesson, "number": number + 1}
         for number, (entry, lesson) in enumerate(zip(COURSE, lessons, strict=True))
     ]
-    return _environment().get_template("handout.html.j2").render(city=city, minutes=MINUTES, route=ROUTE, items=items)
+    times = {"minutes": CLASS_MINUTES, "route": ROUTE, "route_minutes": MINUTES, "plan": class_plan()}
+    template = _environment().get_template(f"{sheet}.html.j2")
+    return template.render(title="Next-place prediction", city=city, items=items, **times)
 
 
 def plain_text(markdown: str) -> str:

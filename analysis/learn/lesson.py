@@ -114,6 +114,7 @@ class Outline:
 
     Attributes:
         minutes: how long it takes in class.
+        does, needs: what the class does in it, and what must be open.
         questions: to discuss.
         terms: keys of the glossary.
         reads: the model that the lesson explains: the default's curves, the paper's prior, or any.
@@ -123,6 +124,8 @@ class Outline:
     title: str
     idea: str
     minutes: int
+    does: str
+    needs: str
     questions: tuple[str, ...]
     terms: tuple[str, ...] = ()
     reads: Literal["curves", "prior", "any"] = "any"

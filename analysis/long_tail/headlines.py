@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from analysis.formatting import signed
+from analysis.formatting import times
 from analysis.long_tail.accuracy_tables import RareAccuracy
+from analysis.long_tail.overview_headlines import BAR_INTERVALS
 from analysis.records.ablations import part_label
 from analysis.records.accuracy import METRIC_LABELS, finds_and, guesses
 from analysis.records.causes import LostHits
@@ -87,6 +88,12 @@ def cohorts_caption(metric: str) -> str:
     return f"{measure}. Select a cell or bar to list its cases."
 
 
+def slide_caveat(sentence: str, metric: str, eta: int) -> str:
+    """What a slide says next to the headline: its numbers, the metric, and what rare means."""
+    rare = f"seen at most {times(eta)} in training" if eta else "never seen in training"
+    return f"{sentence} {METRIC_LABELS[metric]}; rare: {rare}. {BAR_INTERVALS}".strip()
+
+
 def bars_caption(reference: str) -> str:
     return f"Small numbers are cases; **–** marks {reference}."
 
@@ -147,27 +154,6 @@ def worth_rows(worth: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def is_beyond_chance(rows: pd.DataFrame) -> bool:
     return bool(((rows["lower"] > 0) | (rows["upper"] < 0)).any())
-
-
-def retrained_line(table: pd.DataFrame, metric: str) -> str:
-    """Significant changes of a model that was trained without one part, from `shipped_ablations`."""
-    worse, better = table[table["lower"] > 0], table[table["upper"] < 0]
-    label = METRIC_LABELS[metric]
-    if worse.empty and better.empty:
-        return f"Trained again without one part, {label} changes beyond chance for none of {len(table)} variants."
-    clear = pd.concat([worse, better])
-    largest = clear.sort_values("drop", key=abs).iloc[-1]
-    most = f"{_changed(largest['name'])} ({signed(-largest['drop'])})"
-    return f"Trained again, {label} changes beyond chance for {len(clear)} of {len(table)} variants, most {most}."
-
-
-def _changed(name: str) -> str:
-    name = name.replace("w/o Shortcut", "w/o the holdout loss")  # the paper's name
-    return (
-        f"without {name.removeprefix('w/o ').lower()}"
-        if name.startswith("w/o ")
-        else f"with {name.removeprefix('with ')}"
-    )
 
 
 def lost_hits_line(hits: LostHits) -> str:

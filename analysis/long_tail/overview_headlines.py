@@ -32,6 +32,7 @@ _ACTIONS: Final = {
     "Nearest": "Ranking by distance",
 }
 """A counter as the subject of a sentence, by its label."""
+BAR_INTERVALS: Final = "Lines: 95 % intervals over users."
 NO_MODEL: Final = "No model is trained on this dataset yet."
 MODELS_ALT: Final = "Accuracy of every model with 95 % intervals over users"
 NEXT_ALT: Final = "Accuracy over every next check-in and by the gap before it, with 95 % intervals over users"

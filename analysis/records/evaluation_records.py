@@ -50,11 +50,11 @@ def label_as_subject(label: str) -> str:
 
     >>> label_as_subject("LoTNext, trained here"), label_as_subject(PRETRAINED_LABEL)
     ('LoTNext', 'Pretrained RECAP')
-    >>> label_as_subject("RECAP, time given")
-    'RECAP with the time given'
+    >>> label_as_subject("RECAP (nyc), time given"), label_as_subject("ROTAN, time given, trained here")
+    ('RECAP (nyc) with the time given', 'ROTAN with the time given')
     """
-    if label.endswith(f", {TIME_GIVEN}"):
-        return f"{label_as_subject(label.removesuffix(f', {TIME_GIVEN}'))} with the time given"
+    if is_time_given(label):
+        return f"{label_as_subject(label.replace(f', {TIME_GIVEN}', ''))} with the time given"
     return PRETRAINED_SUBJECT if label == PRETRAINED_LABEL else label.partition(",")[0]
 
 
@@ -79,6 +79,8 @@ def distinct_labels(models: Sequence[tuple[str, Path | None, str]]) -> list[str]
     ['RECAP', 'RECAP (nyc)', 'Markov']
     >>> distinct_labels([("RECAP (paper)", Path("a/small"), "a1"), ("RECAP (paper)", Path("b/small"), "b2")])
     ['RECAP (a1)', 'RECAP (b2)']
+    >>> distinct_labels([("RECAP, time given", Path(folder), folder) for folder in ("recap", "nyc")])
+    ['RECAP, time given', 'RECAP (nyc), time given']
     """
     labels = Counter(label for label, _, _ in models)
     named = [
@@ -92,10 +94,11 @@ def distinct_labels(models: Sequence[tuple[str, Path | None, str]]) -> list[str]
 
 
 def _called(label: str, more: str) -> str:
-    """``RECAP (more)``; a folder named ``checkpoint`` or like the model says nothing."""
+    """``RECAP (more), time given``; a folder named ``checkpoint`` or like the model says nothing."""
+    label, *given = label.partition(f", {TIME_GIVEN}")
     title = label.rpartition(" (")[0] if label.endswith(")") else label
     says_more = more.casefold() not in ("checkpoint", title.rpartition(" · ")[2].casefold())
-    return f"{title} ({one_line(more)})" if says_more else label
+    return "".join([f"{title} ({one_line(more)})" if says_more else label, *given])
 
 
 def records_key(dataset_hash: str, model_key: str, protocol: Protocol = PROTOCOL) -> TableKey:

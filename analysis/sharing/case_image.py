@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 
 from analysis.figures.labels import place_labels
 from analysis.figures.letters import Letters
-from analysis.figures.map_ground import ANCHORS, LINE_WIDTHS, draw_disc, draw_plate, ground_colours, to_png
+from analysis.figures.map_ground import ANCHORS, LINE_WIDTHS, draw_disc, draw_plate, draw_time, ground_colours, to_png
 from analysis.figures.palette import LIGHT, Palette, mix
 from analysis.sharing.case_map import CaseMap, Mark, case_map
 from analysis.sharing.ground import Ground, MapPoint
@@ -35,11 +35,11 @@ def draw_case_image(page: SharedPage, *, palette: Palette = LIGHT, font: Path | 
     drawn = case_map(page.cases[0], page.places, projection_of(page))
     image = Image.new("RGB", _SIZE, palette.land)
     if drawn is not None:
-        image = _draw(drawn, page.ground, palette, Letters(font))
+        image = _draw(drawn, page.ground, palette, Letters(font), page.cases[0].time_given)
     return to_png(image)
 
 
-def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters) -> Image.Image:
+def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters, time_given: str) -> Image.Image:
     width, height = _TWICE * _SIZE[0], _TWICE * _SIZE[1]
     left, top, frame_width, frame_height = drawn.frame
     scale = min(width / frame_width, height / frame_height)
@@ -77,6 +77,7 @@ def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters) ->
         corner = width - 12 * _TWICE, height - 8 * _TWICE
         font = letters.font(15 * _TWICE)
         draw.text(corner, letters.fit(ground.credit), fill=palette.quiet, font=font, anchor="rs")
+    draw_time(draw, time_given, palette, letters, _TWICE)
     return image.resize(_SIZE, Image.Resampling.LANCZOS)
 
 

@@ -34,7 +34,8 @@ def share_case(explanation: CaseExplanation, masking: Masking, number: int, note
         number=number,
         case=e.case if exact else None,
         user=masking.user(e.user),
-        when=_when(e, masking),
+        when=_when(e.local_time, masking),
+        time_given=_when(e.time_given, masking),
         headline=masking.sentence(e.headline, shown),
         sentences=[masking.sentence(one, shown) for one in e.sentences if exact or one.about != "time"],
         note=note,
@@ -70,7 +71,9 @@ def shared_points(explanation: CaseExplanation, masking: Masking) -> list[Shared
     seen = set(traces.poi[: row + 2][traces.user[: row + 2] == explanation.user].tolist())  # edits may add places
     shown = visited if explanation.truth is None else [explanation.truth, *visited]
     places = [poi for poi in dict.fromkeys(shown) if poi in seen]
-    return [SharedPoint(int(traces.poi[row]), row), *(SharedPoint(poi) for poi in places)]
+    timed = explanation.truth if explanation.time_given else None  # the next check-in's place and time
+    now = SharedPoint(int(traces.poi[row]), row)
+    return [now, *(SharedPoint(poi, row + 1 if poi == timed else None) for poi in places)]
 
 
 def _candidate(entry: ExplainedPlace, masking: Masking) -> ExplainedPlace:
@@ -110,11 +113,13 @@ def _change(change: RankChange, masking: Masking) -> RankChange:
     return RankChange(poi=masking.number(change.poi), name=masking.name(change.poi), **kept)
 
 
-def _when(e: CaseExplanation, masking: Masking) -> str:
-    now = datetime.fromisoformat(e.local_time)
-    part = masking.moment(now.weekday(), now.hour + now.minute / 60)
-    given = f", time given{f' ({e.time_given})' if masking.is_exact else ''}" if e.time_given else ""
-    return (f"{part} ({e.local_time})" if masking.is_exact else part) + given
+def _when(local_time: str, masking: Masking) -> str:
+    """A local ISO time as the export shows it; empty for none."""
+    if not local_time:
+        return ""
+    time = datetime.fromisoformat(local_time)
+    part = masking.moment(time.weekday(), time.hour + time.minute / 60)
+    return f"{part} ({local_time})" if masking.is_exact else part
 
 
 def _link(e: CaseExplanation) -> str:

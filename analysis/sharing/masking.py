@@ -95,7 +95,7 @@ class Masking:
             text = _HOURS.sub(_in_days, piece.text)
             for name, poi in shown.items():  # names are separate pieces; replace any name in other text too
                 if self.places.is_cell[poi] and name in text:
-                    text = re.sub(rf"\b{re.escape(name)}\b", _UNNAMED, text)
+                    text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", _UNNAMED, text)
             return piece.model_copy(update={"text": text})
         another = piece.text[:8].lower() == "another " and piece.text not in shown
         name = piece.text[8:] if another else piece.text

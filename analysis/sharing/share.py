@@ -40,7 +40,22 @@ def share_cases(
     notes: Sequence[str] = (),
     basemap: Mapping[str, Any] | None = None,
 ) -> SharedPage:
-    """Build the page that may be shared about these cases.
+    """Build the page that may be shared about these cases, see `masked_cases`."""
+    options: dict[str, Any] = {"exact": exact, "hide_places": hide_places, "title": title, "notes": notes}
+    return masked_cases(explanations, opened, **options, basemap=basemap)[0]
+
+
+def masked_cases(
+    explanations: Sequence[CaseExplanation],
+    opened: Workspace,
+    *,
+    exact: bool = False,
+    hide_places: bool = False,
+    title: str = "",
+    notes: Sequence[str] = (),
+    basemap: Mapping[str, Any] | None = None,
+) -> tuple[SharedPage, Masking]:
+    """The page that may be shared about these cases, and how it names places.
 
     Args:
         explanations: of cases of one checkpoint and dataset, in their order.
@@ -65,7 +80,7 @@ def share_cases(
     ]
     shown = masking.shared_places()
     first = explanations[0]
-    return SharedPage(
+    page = SharedPage(
         is_exact=exact,
         title=title or cases[0].headline.text,
         note=_note(estimate, rule, invented=opened.dataset.manifest.synthetic),
@@ -88,6 +103,7 @@ def share_cases(
             ),
         ),
     )
+    return page, masking
 
 
 def _note(estimate: Reidentification | None, rule: Generalisation, *, invented: bool) -> str:
@@ -195,8 +211,8 @@ def _check(explanations: Sequence[CaseExplanation], opened: Workspace, notes: Se
     if notes and len(notes) != len(explanations):
         raise CaseError(f"{len(explanations)} cases need as many notes (empty ones too), got {len(notes)}")
     for explanation in explanations:
-        if explanation.dataset_hash != opened.dataset.hash:
+        if explanation.dataset_hash != opened.dataset.stored_hash:
             raise CaseError(
                 f"check-in {explanation.row} was explained on dataset {explanation.dataset_hash[:12]}…, but "
-                f"{opened.dataset.hash[:12]}… is open; share cases of one dataset"
+                f"{opened.dataset.stored_hash[:12]}… is open; share cases of one dataset"
             )

@@ -71,6 +71,7 @@ class SharedCase(Config):
     case: int | None = Field(description="Number of the test case, in an exact export alone.")
     user: str
     when: str
+    time_given: str = Field("", description="The time that the model was given, as `when`; empty without one.")
     headline: Sentence
     sentences: list[Sentence]
     note: str = ""
@@ -119,6 +120,9 @@ class Reidentification(Config):
         return f"At least {self.matching_users:,} users match each shared case; unmasked, {unmasked}."
 
 
+TOO_FEW: Final = "Fewer than {people} match: anyone who knows where and when this user was can recognise them."
+
+
 class SharedPage(Config):
     format: int = FORMAT
     is_exact: bool
@@ -134,4 +138,12 @@ class SharedPage(Config):
     cases: list[SharedCase]
     dataset_hash: str | None = None
     checkpoint_hash: str | None = None
+
+    @property
+    def warning(self) -> str:
+        """Said where fewer people match than the rule asks for."""
+        if self.invented or self.estimate is None or self.min_users is None:
+            return ""
+        return TOO_FEW.format(people=self.min_users) if self.estimate.matching_users < self.min_users else ""
+
     ground: Ground = Field(exclude=True, description="The ground of the maps; not part of the JSON.")

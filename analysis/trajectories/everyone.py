@@ -1,6 +1,6 @@
 """Where all users go next, with `recap.asking.prediction`: one row per user, and expected next visits of each place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Final, cast
@@ -22,6 +22,8 @@ from recap.scores import Scores
 FIRST: Final = "first"
 SECOND: Final = "second"
 EXPECTED: Final = "expected"
+BEFORE: Final = "expected_before"
+CHANGE: Final = "change"
 EXPECTED_COUNTED: Final = "expected_counted"
 COUNTED: Final = "counted"
 KNOWN_BY: Final = "people"
@@ -39,16 +41,23 @@ class Everyone:
         places: see `expected_visits`, with ``poi, name`` and ``people`` (users who have been there); empty without
             probabilities.
         notes: what the reader must know, one line each.
+        closed: numbers of the places that are no candidates.
     """
 
     users: pd.DataFrame
     places: pd.DataFrame
     notes: tuple[str, ...]
+    closed: tuple[int, ...] = ()
 
     @property
     def followed(self) -> int:
         """Users with a later check-in."""
         return int(self.places[COUNTED].sum()) if COUNTED in self.places else 0
+
+    @property
+    def changes(self) -> pd.DataFrame:
+        """The places, those whose number changes most with the closed ones first."""
+        return self.places.sort_values(CHANGE, key=abs, ascending=False, kind="stable", ignore_index=True)
 
     def calibration(self) -> tuple[float, int]:
         """Expected and counted next visits of the places with the most expected ones, over the same users."""
@@ -56,19 +65,22 @@ class Everyone:
         return float(best[EXPECTED_COUNTED].sum()), int(best[COUNTED].sum())
 
 
-def predict_everyone(opened: Workspace, as_of: date | None = None, at: NextTime | None = None) -> Everyone:
+def predict_everyone(
+    opened: Workspace, as_of: date | None = None, at: NextTime | None = None, closed: Sequence[int] = ()
+) -> Everyone:
     """Predict from every user's last check-in.
 
     Args:
         as_of: leave out check-ins after this local day.
         at: ask where they are then, of a model that reads the time; users not seen for long are left out.
+        closed: numbers of places that are no candidates.
 
     Raises:
         CaseError: nobody has a check-in that early.
         ConfigError: the model does not read the time, or must and gets none.
         ScoreError: the model returned NaN.
     """
-    model, chosen = _chosen(opened, as_of, at)
+    model, chosen = _chosen(opened, as_of, at, closed)
     best: list[Tensor] = []
     probability: list[Tensor] = []
 
@@ -82,7 +94,7 @@ def predict_everyone(opened: Workspace, as_of: date | None = None, at: NextTime 
         if model.temperature is not None:
             places = _named(opened, model, chosen, expected_visits(model, chosen, note=note))
         else:
-            for _, candidates in passes(model, chosen):
+            for _, candidates, _ in passes(model, chosen):
                 note(candidates)
     best_U2, checkins = torch.cat(best).numpy(), model.checkins
     users = {
@@ -94,7 +106,7 @@ def predict_everyone(opened: Workspace, as_of: date | None = None, at: NextTime 
         SECOND: best_U2[:, -1],
         "probability": torch.cat(probability).numpy() if probability else np.nan,
     }
-    return Everyone(pd.DataFrame(users), places, chosen.notes)
+    return Everyone(pd.DataFrame(users), places, chosen.notes, chosen.closed)
 
 
 def shown_names(places: pd.DataFrame) -> pd.Series:
@@ -103,10 +115,10 @@ def shown_names(places: pd.DataFrame) -> pd.Series:
 
 
 def everyone_as_recorded(
-    opened: Workspace, as_of: date | None = None, at: NextTime | None = None
+    opened: Workspace, as_of: date | None = None, at: NextTime | None = None, closed: Sequence[int] = ()
 ) -> Iterator[pd.DataFrame]:
     """The rows of `recap predict`, one for each user and listed place."""
-    return predict(*_chosen(opened, as_of, at))
+    return predict(*_chosen(opened, as_of, at, closed))
 
 
 def last_day(opened: Workspace) -> date:
@@ -114,10 +126,13 @@ def last_day(opened: Workspace) -> date:
     return cast(date, opened.dataset.local_time.max().date())
 
 
-def _chosen(opened: Workspace, as_of: date | None, at: NextTime | None) -> tuple[CaseRanker, Chosen]:
+def _chosen(
+    opened: Workspace, as_of: date | None, at: NextTime | None, closed: Sequence[int]
+) -> tuple[CaseRanker, Chosen]:
     model = opened.any_ranker
+    ids = opened.dataset.pois[c.POI_ID].iloc[list(closed)].astype(str)
     moment = None if as_of is None else datetime.combine(as_of, time(23, 59, 59))
-    return model, choose(model, None, moment, at, seen_days=None if at is None else SEEN_DAYS)
+    return model, choose(model, None, moment, at, seen_days=None if at is None else SEEN_DAYS, without=ids)
 
 
 def _named(opened: Workspace, model: CaseRanker, chosen: Chosen, visits: pd.DataFrame) -> pd.DataFrame:

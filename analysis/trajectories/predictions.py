@@ -17,11 +17,12 @@ from recap import columns as c
 from recap.arithmetic.geodesy import distance_km
 from recap.evaluation.ranks import rank_targets, top_pois
 from recap.history.moments import Moment
-from recap.history.tensors import Histories
+from recap.history.tensors import Histories, TimedHistories
 from recap.probabilities import log_probabilities
 from recap.scores import Explainable, Scorer, Scores
 
 HELD: Final = 0.9
+TIME_ASKED: Final = "time_given"
 _PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
 
 
@@ -36,7 +37,7 @@ class CasePrediction:
             ties for the truth), ``poi, name, category, probability`` (NaN if the model has none), ``score,
             distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
             ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two hops, (A^2)_sd > 0), ``truth``
-            and ``part_<group>`` (the contribution of a group of terms).
+            and ``time_given`` (local, if there is one), ``part_<group>`` (the contribution of a group of terms).
         target_rank: mean rank of the truth over ties; NaN if it is not known yet, an imported list has it not, or only
             new places are ranked and it is none.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``;
@@ -101,15 +102,15 @@ def predict_case(
         VocabularyError: the model knows only the dataset's users, and this is a new one.
     """
     moment, ranker = opened.moment(case_or_moment), opened.any_ranker
-    if moment.is_new_user:
-        ranker = ranker.for_new_user
     histories = ranker.histories_at(moment)
     case = _facts(opened, moment, histories)
     target = case.get(c.TARGET)
     with torch.inference_mode():
         scores = ranked = ranker.score(histories)
-        if only_new:
-            hidden = scores.total.masked_fill(histories.known_places(opened.dataset.num_pois), -torch.inf)
+        candidate_P = torch.arange(opened.dataset.num_pois) < ranker.num_candidates
+        if only_new or not candidate_P.all():
+            hides_BP = ~candidate_P | (histories.known_places(opened.dataset.num_pois) & only_new)
+            hidden = scores.total.masked_fill(hides_BP, -torch.inf)
             ranked = Scores({"total": hidden}, tie_break_P=scores.tie_break_P)
         best, values = top_pois(ranked, top)
         best_K = best[0][torch.isfinite(values[0])].tolist()
@@ -120,12 +121,15 @@ def predict_case(
         total_P = scores.total[0].double()
         held_by, probability = None, np.full(len(listed), np.nan)
         if ranker.temperature is not None:
-            probability_P = log_probabilities(total_P[None], ranker.temperature)[0].exp().numpy()
+            candidates_P = total_P.masked_fill(~candidate_P, -torch.inf)[None]
+            probability_P = log_probabilities(candidates_P, ranker.temperature)[0].exp().numpy()
             held_by, probability = places_holding(probability_P, HELD), probability_P[listed]
         # Separately: the last digit depends on the number of places, and must not reveal the truth.
         pieces = [_parts(ranker.scorer, histories, some) for some in (best_K, listed[len(best_K) :]) if some]
     rows = slice(int(histories.first_B[0]), int(histories.row_B[0]) + counts_now)
-    facts = {"probability": probability, c.SCORE: total_P[listed].numpy()}
+    facts: dict[str, Any] = {"probability": probability, c.SCORE: total_P[listed].numpy()}
+    if isinstance(histories, TimedHistories):
+        facts[TIME_ASKED] = pd.Timestamp(int(histories.next_local_seconds_B[0]), unit="s")
     candidates = _describe(opened, case, histories.checkins.poi_T[rows], listed, len(best_K), rank, facts)
     parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]} if pieces else {}
     candidates = candidates.assign(**parts)

@@ -61,10 +61,10 @@ def read_trajectory(opened: Workspace, case: int | Moment) -> Trajectory:
     number = int(trajectory[moment.row])
     start, stop = np.searchsorted(trajectory, [number, number + 1]).tolist()
     poi = opened.dataset.checkins[c.POI].to_numpy(np.int64)[start:stop]
-    case_rows = opened.cases[c.ROW].to_numpy(np.int64)
+    case_rows, case_N = opened.cases[c.ROW].to_numpy(np.int64), opened.cases[c.CASE].to_numpy(np.int64)
     position = np.searchsorted(case_rows, np.arange(start, stop))
     position = np.minimum(position, len(case_rows) - 1)
-    numbers = np.where(case_rows[position] == np.arange(start, stop), position, -1)
+    numbers = np.where(case_rows[position] == np.arange(start, stop), case_N[position], -1)
     stops = _stops(opened, poi, opened.dataset.local_time.iloc[start:stop].to_numpy(), numbers)
     return Trajectory(moment.user, number, start, stops)
 
@@ -94,7 +94,7 @@ def last_moment(opened: Workspace, trajectory: Trajectory) -> Moment | None:
     """The user's last check-in, if the trajectory has the user's last test case."""
     user_N = opened.cases[c.USER].to_numpy()
     last = int(np.searchsorted(user_N, trajectory.user, side="right")) - 1
-    return find_moment(opened.dataset, trajectory.user) if last in trajectory.cases else None
+    return find_moment(opened.known.dataset, trajectory.user) if last in trajectory.cases else None
 
 
 def trajectories_of(opened: Workspace, cases: np.ndarray, user: int) -> pd.DataFrame:

@@ -21,6 +21,7 @@ from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.evaluation.cases import describe_cases
 from recap.history.graph import TransitionGraph
+from recap.history.moments import Case, Moment
 
 ReportProgress = Callable[[int, int], None]
 """Called with (cases done, cases in all) while something is made."""
@@ -29,8 +30,13 @@ _CASES_PER_REPORT: Final = 1024
 
 @dataclass(frozen=True, eq=False)
 class Workspace(OpenedModel):
-    """A dataset and, if one is named, a model: a checkpoint, a baseline or imported predictions."""
+    """A dataset and, if one is named, a model: a checkpoint, a baseline or imported predictions.
 
+    Attributes:
+        notes: what the model does without of what is known of users, one line each.
+    """
+
+    notes: tuple[str, ...] = ()
     _baselines: "dict[tuple[str, bool], Workspace]" = field(default_factory=dict, init=False)
 
     @classmethod
@@ -74,6 +80,42 @@ class Workspace(OpenedModel):
                 )
             opened = replace(opened, given_time=True)
         return alone._baselines.setdefault((found, given_time), opened) if isinstance(found, str) else opened
+
+    def at(self, shown: int | Moment) -> "Workspace":
+        """What shows a case, or for another moment all that is known of users."""
+        return self if isinstance(shown, int | Case) else self.known
+
+    @property
+    def known(self) -> "Workspace":
+        """The same model with all that is known of users, see `open_for_prediction`; cases with more there have -1."""
+        if self.dataset.unseen is None or not isinstance(self.model, str | Path):
+            return self
+        return self._once("known", self._with_all_known)
+
+    def _with_all_known(self) -> "Workspace":
+        from recap.asking.open_model import open_for_prediction
+        from recap.asking.predictor import open_ranker
+
+        assert isinstance(self.model, str | Path) and self.dataset.unseen is not None
+        opened, notes = open_for_prediction(self.model, self.dataset, given_time=self.given_time)
+        if not opened.dataset.extends:
+            return replace(self, notes=tuple(notes))
+        rows, cases, row_N = opened.dataset.checkins, self.cases, self.cases[c.ROW].to_numpy()
+        row_T = np.flatnonzero(~rows[c.SOURCE_ROW].isin(self.dataset.unseen[c.SOURCE_ROW]))
+        known_N, before_T = row_T[row_N], np.arange(len(rows)) - opened.checkins.first_T.numpy()
+        is_same_N = (before_T[known_N] == row_N - self.checkins.first_T.numpy()[row_N]) & (
+            row_T[row_N + 1] == known_N + 1
+        )
+        trajectory_N = rows[c.TRAJECTORY].to_numpy()[known_N]
+        numbers = {c.CASE: cases[c.CASE].where(is_same_N, -1), c.ROW: known_N, c.TRAJECTORY: trajectory_N}
+        own: dict[str, Any] = {"graph": opened.graph, "checkins": opened.checkins, "scorer": opened.scorer}
+        own |= {"cases": cases.assign(**numbers)}
+        checkpoint, most = None if opened.is_baseline else opened.checkpoint, opened.num_candidates
+        found = replace(self, dataset=opened.dataset, graph=opened.graph, _without_model=None)
+        found._made.update(own, ranker=open_ranker(checkpoint, opened.dataset, **own, num_candidates=most))
+        if self.checkpoint is not None:
+            found._made["checkpoint"] = self._made["checkpoint"]
+        return found
 
     def _named(self, model: Path | str) -> Path | str | ImportedPredictions:
         if isinstance(model, Path) or model in (*BASELINES, PRETRAINED):

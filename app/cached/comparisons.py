@@ -6,7 +6,7 @@ import streamlit as st
 
 from analysis.compare.cells import HitSelection, cell_label, cell_mask, listed_cases
 from analysis.compare.comparison import Comparison, PairedCases, compare
-from analysis.compare.model_table import model_table, write_table
+from analysis.compare.model_table import merge_seeds, model_table, write_table
 from analysis.compare.side import Side, records_of_ranks
 from analysis.records.case_selection import CaseSelection
 from analysis.records.evaluation_records import MODEL_LABELS
@@ -16,6 +16,7 @@ from app.cached.workspace import (
     Ranker,
     checkpoint_rankers,
     checkpoints_of,
+    imported_predictions,
     imported_rankers,
     open_workspace,
     rankers_by_token,
@@ -58,11 +59,17 @@ def default_pair(source: Source) -> tuple[str, str]:
     return visit_counter(source.reads_time), own
 
 
-def all_models_table(source: Source, form: str, *, intervals: bool) -> str:
+def all_models_table(
+    source: Source, form: str, *, intervals: bool, metric: str = "hr20", against: str | None = None
+) -> str:
     """All sides that have ranked the test cases, in a form of `write_table`."""
     options = [option for option in side_options(source).values() if option.reads_time == source.reads_time]
     ranked = {option.label: option.records for option in options if option.is_kept}
-    return write_table(model_table(ranked), form, intervals=intervals)
+    imported = [option.label for option in options if option.model in imported_predictions(source)]
+    models = merge_seeds(ranked, imported)
+    first = against if against in models else None
+    table = model_table(models, metric=metric, against=first, dataset=source.name)
+    return write_table(table, form, intervals=intervals)
 
 
 def read_side(option: Ranker) -> Side:

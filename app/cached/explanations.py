@@ -53,16 +53,18 @@ def predict(source: Source, moment: Moment, **options: Any) -> CasePrediction:
     if source.imported is not None:
         assert isinstance(moment, Case)
         return recorded_prediction(open_workspace(source), read_records(source), moment.number)
-    opened = open_model(source)
+    opened = open_model(source).at(moment)
     with TURNS:
         return predict_case(opened, moment, **options)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Predicting where everyone goes next", hash_funcs=BY_MODEL)
-def predict_everyone(source: Source, as_of: date | None, at: datetime | None = None) -> Everyone:
-    opened = open_model(source)
+def predict_everyone(
+    source: Source, as_of: date | None, at: datetime | None = None, closed: tuple[int, ...] = ()
+) -> Everyone:
+    opened = open_model(source).known
     with TURNS:
-        return everyone.predict_everyone(opened, as_of, at)
+        return everyone.predict_everyone(opened, as_of, at, closed)
 
 
 def visit_count_rank(source: Source, case: int) -> float:
@@ -91,9 +93,9 @@ def ranks_without(source: Source, case: int) -> dict[str, float]:
     return {name: float(row[f"without_{name}"]) for name in (*GROUP_NAMES, "graph_token")}
 
 
-@st.cache_resource(max_entries=4, show_spinner="Opening the model", hash_funcs=BY_MODEL)
-def open_ranker(source: Source) -> CaseRanker:
-    return open_model(source).ranker
+def open_ranker(source: Source, shown: int | Moment = 0) -> CaseRanker:
+    """The model that ranks what is shown: a case, or another moment with all that is known of users."""
+    return open_model(source).at(shown).ranker
 
 
 def get_ready(source: Source) -> None:
@@ -101,9 +103,9 @@ def get_ready(source: Source) -> None:
     training_rows(open_predictor(source))
 
 
-def open_predictor(source: Source) -> Predictor:
-    """The ranker of a checkpoint whose scores have parts, see `Source.has_parts`."""
-    ranker = open_ranker(source)
+def open_predictor(source: Source, shown: int | Moment = 0) -> Predictor:
+    """As `open_ranker`, of a checkpoint whose scores have parts, see `Source.has_parts`."""
+    ranker = open_ranker(source, shown)
     assert isinstance(ranker, Predictor)
     return ranker
 
@@ -112,7 +114,7 @@ def open_predictor(source: Source) -> Predictor:
 def explain_ranks(source: Source, moment: Moment, *, edits: str = "", **asked: Any) -> RanksOnly:
     """Explain one case or moment of any checkpoint, as edited, by ranks only; ``asked``: ``about``, ``hide_truth``."""
     with TURNS:
-        return ranks_of_case(open_ranker(source), moment, edits=parse_edits(edits), **asked)
+        return ranks_of_case(open_ranker(source, moment), moment, edits=parse_edits(edits), **asked)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
@@ -123,7 +125,7 @@ def explain(source: Source, moment: Moment, *, edits: str = "", **asked: Any) ->
         asked: ``about, against`` and ``hide_truth`` of `explain_case`.
     """
     with TURNS:
-        return explain_case(open_predictor(source), moment, edits=parse_edits(edits), **asked)
+        return explain_case(open_predictor(source, moment), moment, edits=parse_edits(edits), **asked)
 
 
 def best_place(source: Source, moment: Moment, *, hide_truth: bool = True) -> int:
@@ -135,7 +137,8 @@ def best_place(source: Source, moment: Moment, *, hide_truth: bool = True) -> in
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def smallest_edit(source: Source, moment: Moment, about: int, against: int, edits: str) -> tuple[Flip | None, int]:
     with TURNS:
-        return smallest_flip(build_edited_case(open_predictor(source), moment, parse_edits(edits)), about, against)
+        edited_case = build_edited_case(open_predictor(source, moment), moment, parse_edits(edits))
+        return smallest_flip(edited_case, about, against)
 
 
 def check(source: Source, shown: CaseExplanation) -> list[RowCheck]:
@@ -150,7 +153,7 @@ def _check(
 ) -> list[RowCheck]:
     """Cached by the known seeds."""
     with TURNS:
-        edited_case = build_edited_case(open_predictor(source), moment, parse_edits(edits))
+        edited_case = build_edited_case(open_predictor(source, moment), moment, parse_edits(edits))
         return check_rows(edited_case.asked(about, hide_truth=hide_truth), _seed_tables(source))
 
 
@@ -171,11 +174,11 @@ def learned(source: Source) -> Learned:
 def flow(source: Source, moment: Moment, *, about: int | None, against: int | None, hide_truth: bool) -> ModelFlow:
     """How the model scores the explained place and its runner-up."""
     with TURNS:
-        edited_case = build_edited_case(open_predictor(source), moment)
+        edited_case = build_edited_case(open_predictor(source, moment), moment)
         return describe_flow(edited_case.asked(about, hide_truth=hide_truth), against)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def feature_values(source: Source, moment: Moment, edits: str, pois: tuple[int, ...]) -> dict[str, list[float | None]]:
     with TURNS:
-        return values_at(build_edited_case(open_predictor(source), moment, parse_edits(edits)), pois)
+        return values_at(build_edited_case(open_predictor(source, moment), moment, parse_edits(edits)), pois)

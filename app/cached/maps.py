@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +17,7 @@ from analysis.basemap.document import Basemap
 from analysis.basemap.neighbourhoods import neighbourhoods
 from analysis.basemap.stored import find_basemap, last_change
 from analysis.cases import picture
-from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_of_record
+from analysis.cases.picture import draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import basemap_style, frequent_ways, has_streets
 from analysis.figures.explain_map import explain_deck
@@ -31,14 +30,14 @@ from analysis.figures.palette import Theme, palette_of
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import DOT_PX, NO_ROWS, walk_deck
 from analysis.figures.walk_marks import WalkMarks, positions, walk_marks
-from analysis.formatting import LIKELY
+from analysis.formatting import LIKELY, day
 from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import masked_places
 from analysis.sharing.share import share_cases
 from analysis.sharing.walks import share_step
 from analysis.trajectories.cameras import MAP_HEIGHT_PX, NARROWEST_PX, NEXT_HEIGHT_PX, PICTURE_PX, fit_prediction
 from analysis.trajectories.case_names import places_by_visits
-from analysis.trajectories.predictions import CasePrediction
+from analysis.trajectories.predictions import TIME_ASKED, CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
 from app import state
@@ -49,6 +48,7 @@ from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
 from recap.errors import RecapError
+from recap.history.moments import Moment
 from recap.privacy import Generalisation
 from recap.storage.atomic import replace_bytes
 from recap.storage.cache_keys import cache_key
@@ -175,11 +175,11 @@ def fitted_marks(
 
 
 def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *, exact: bool) -> bytes:
-    opened = open_workspace(source)
+    opened = open_workspace(source).at(explanation.moment)
     if not exact:
         page = share_cases([explanation], opened, basemap=shared_basemap(source))
         return draw_case_image(page, palette=palette_of(theme), font=picture_font())
-    return draw_explain_image(explanation, flat_ground(source), palette=palette_of(theme))
+    return draw_explain_image(explanation, flat_ground(source, explanation.moment), palette=palette_of(theme))
 
 
 def picture_font() -> Path | None:
@@ -199,20 +199,24 @@ def walk_image(
     exact: bool,
 ) -> bytes:
     """Map of one case as a PNG; generalised unless exact."""
-    opened = open_workspace(source)
+    opened = open_workspace(source).at(prediction.moment)
     if exact:
-        ground = flat_ground(source)
+        ground = flat_ground(source, prediction.moment)
     else:  # the density uses the generalised places too
         opened = masked_places(opened, Generalisation()).opened(opened)
-        trajectory, prediction = share_step(trajectory, prediction)
+        trajectory, prediction = share_step(trajectory, prediction, opened.labels)
         layers = with_density(shared_basemap(source), opened.latitude, opened.longitude)
         ground = MapGround(opened, layers, Letters(picture_font()))
     marks = fitted_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
-    return draw_walk_image(marks, ground, palette=palette_of(theme))
+    when, given = "", next(iter(prediction.candidates.get(TIME_ASKED, [])), None)
+    if given is not None:
+        masked = Generalisation().part_of_week(given.weekday(), given.hour)
+        when = f"{day(given)}, {given:%H:%M}" if exact else masked
+    return draw_walk_image(marks, ground, palette=palette_of(theme), time_given=when)
 
 
-def flat_ground(source: Source) -> MapGround:
-    return MapGround(open_workspace(source), read_basemap(source), Letters(picture_font()))
+def flat_ground(source: Source, shown: int | Moment) -> MapGround:
+    return MapGround(open_workspace(source).at(shown), read_basemap(source), Letters(picture_font()))
 
 
 def shared_basemap(source: Source) -> Basemap | None:
@@ -246,7 +250,8 @@ def _neighbourhoods(source: Source, changed: int) -> list[str]:
 
 def neighbourhood(source: Source, poi: int) -> str:
     """Neighbourhood of a place; empty if unknown."""
-    return _neighbourhoods(source, last_change(source.dataset_hash))[poi]
+    found = _neighbourhoods(source, last_change(source.dataset_hash))
+    return found[poi] if poi < len(found) else ""  # a place that training has not seen
 
 
 def has_tiles(source: Source) -> bool:
@@ -321,10 +326,3 @@ def _thumbnail(source: Source, case: int, theme: Theme, hops: str | None) -> byt
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_bytes(path, drawn, durable=False)
     return drawn
-
-
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=BY_MODEL | {Marks: astuple})
-def room_picture(source: Source, marks: Marks, shown: tuple[int, ...], theme: Theme) -> bytes:
-    opened = open_workspace(source)
-    basemap, letters = read_basemap(source), Letters(picture_font())
-    return draw_for_room(opened, marks, shown=shown, palette=palette_of(theme), basemap=basemap, letters=letters)

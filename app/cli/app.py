@@ -37,6 +37,9 @@ def run_app(
     ] = False,
     large_text: Annotated[bool, Option("--large-text", help="Use 24 px text, to present in a room.")] = False,
     read_only: Annotated[bool, Option("--read-only", help="Write nothing to disk, not even caches.")] = False,
+    counts_class: Annotated[
+        bool, Option("--class", help="Count a class's answers in memory; prints the token of the teacher's page.")
+    ] = False,
     online_map: Annotated[
         bool,
         Option(
@@ -45,6 +48,7 @@ def run_app(
     ] = False,
 ) -> None:
     """Open the app in a browser, on the demo city or your own data."""
+    from app.classroom import open_classroom
     from app.door import allowed_hosts, ask_nobody_outside
     from app.settings import AppSettings
     from app.streamlit_options import streamlit_flags
@@ -71,6 +75,9 @@ def run_app(
             f"at {address} everyone who reaches the app could start trainings: add --read-only, or --allow-training"
         )
     os.environ.update(settings.to_environment())
+
+    if counts_class:
+        print(f"The teacher's page, /learn?page=teacher, opens with the token {open_classroom().token}", flush=True)
 
     from streamlit.web import bootstrap
 

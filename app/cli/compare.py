@@ -45,6 +45,9 @@ def compare(
     ] = False,
     form: Annotated[str | None, typer.Option("--form", help="Of --all: markdown (the default), latex or csv.")] = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="Of --all: with 95 % intervals over users.")] = False,
+    against: Annotated[
+        str | None, typer.Option(help="Of --all: test against this model; the first if missing.")
+    ] = None,
     given_time: GivenTimeOption = False,
 ) -> Iterator[Any]:
     """Compare two models on the same cases, or one without and with the time, with intervals and tests."""
@@ -54,13 +57,14 @@ def compare(
     if all_models:
         if seeds or cell is not None:
             raise ConfigError("--all is one table of all models; --seeds and --cell go with a pair A B")
-        yield from _all(
-            data, [name for name in (a, b) if name is not None], chosen, weighted, form, intervals, given_time
-        )
+        names = [name for name in (a, b) if name is not None]
+        yield from _all(data, names, chosen, weighted, form, intervals, given_time, metric, against)
     elif a is None or b is None:
         raise ConfigError("recap compare expects two models, A and B, or --all")
-    elif form is not None or intervals:
-        raise ConfigError("--form and --intervals go with --all; a pair is printed as one table, or with --json")
+    elif form is not None or intervals or against is not None:
+        raise ConfigError(
+            "--form, --intervals and --against go with --all; a pair is printed as one table, or with --json"
+        )
     else:
         yield from _pair(data, a, b, metric, chosen, weighted, seeds or [], cell, given_time)
 
@@ -139,9 +143,11 @@ def _all(
     form: str | None,
     intervals: bool,
     given_time: bool,
+    metric: str,
+    against: str | None,
 ) -> Iterator[Any]:
     """Accuracy of the named models, imported predictions and baselines on the cases of a protocol."""
-    from analysis.compare.model_table import FORMS, model_table, write_table
+    from analysis.compare.model_table import FORMS, merge_seeds, model_table, write_table
     from analysis.compare.side import workspace_labels
     from analysis.records.imported import find_predictions
     from analysis.workspace import Workspace
@@ -160,7 +166,11 @@ def _all(
         models[len(named) : len(named)] = [model for model in found if model.reads_time == given_time]
         say_what_is_new(*(model.match for model in models))
         records = [model.records_of(protocol) for model in models]
-        table = model_table(dict(zip(workspace_labels(models), records, strict=True)), weighted=weighted)
+        labels = workspace_labels(models)
+        named_imports = [label for label, model in zip(labels, models, strict=True) if model.key in imported]
+        merged = merge_seeds(dict(zip(labels, records, strict=True)), named_imports)
+        facts: dict[str, Any] = {"dataset": opened.dataset.manifest.name, "protocol": protocol, "weighted": weighted}
+        table = model_table(merged, metric=metric, against=against, **facts)
     yield {"protocol": protocol, "weighted": weighted, "models": plain_rows(table)}
     print(write_table(table, form, intervals=intervals), end="")
 

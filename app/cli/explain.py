@@ -71,18 +71,16 @@ def explain(
     from recap.history.moments import find_moment, parse_next_time, parse_time
     from recap.probabilities import NOT_FITTED
 
-    if user is not None and case is not None:
-        raise CaseError("--user and --case name two different things to explain; leave out one")
-    if as_of is not None and user is None:
-        raise CaseError("--as-of needs --user ID")
-    if at is not None and user is None:
-        raise CaseError("--at needs --user ID; the time of a case is known: use --given-time")
+    _check_named(case, user, as_of, at)
     next_time = parse_next_time(at)
     edits = tuple(parse_edit(text) for text in edit or [])
     cases: Sequence[int | Moment] = [] if case is None else _parse_cases(case)
     opened = Workspace.open(data, checkpoint, given_time=given_time or at is not None)
     say_what_is_new(opened.match)
     if user is not None:
+        opened = opened.known
+        for note in opened.notes:
+            progress_console.print(note, markup=False)
         moment = find_moment(opened.dataset, user, parse_time(as_of))
         if next_time is not None:
             at_N = next_local_seconds(opened.checkins, np.array([moment.row]), next_time, parse_time(as_of))
@@ -96,7 +94,8 @@ def explain(
             raise CaseError("--link already has a case or user and edits; leave out --case, --user and --edit")
         meant = CaseLink.from_query(link)
         meant.check(opened.predictor)
-        cases = [meant.case if meant.row is None else meant.moment(opened.predictor)]
+        opened = opened if meant.names_case else opened.known
+        cases = [meant.case if meant.names_case else meant.moment(opened.predictor)]
         about, against, edits, number = meant.about, meant.against, parse_edits(meant.edits), meant.split
     if not cases:
         raise CaseError("no case given: use --case N, --user ID or --link")
@@ -109,20 +108,10 @@ def explain(
     predictor = opened.predictor
     if seeds is not None:
         _train_seeds(predictor, seeds)
+    options: dict[str, Any] = {"top": top, "against": against, "search": search, "checks": checks}
+    options["seeds"] = opened.seeds() if checks else None
     explanations = [
-        explain_case(
-            predictor,
-            named,
-            top=top,
-            about=about,
-            against=against,
-            edits=edits,
-            split=number,
-            search=search,
-            checks=checks,
-            seeds=opened.seeds() if checks else None,
-        )
-        for named in cases
+        explain_case(predictor, named, about=about, edits=edits, split=number, **options) for named in cases
     ]
     written = sharing.write(explanations, opened)
     yield _plain(explanations)
@@ -130,6 +119,16 @@ def explain(
         _print_explanation(explanation, _title(opened, name, user))
     for line in [*([NOT_FITTED] if predictor.checkpoint.is_unfitted else []), *written]:
         console.print(line, markup=False)
+
+
+def _check_named(case: str | None, user: str | None, as_of: str | None, at: str | None) -> None:
+    """Refuse options that do not name one thing to explain."""
+    if user is not None and case is not None:
+        raise CaseError("--user and --case name two different things to explain; leave out one")
+    if as_of is not None and user is None:
+        raise CaseError("--as-of needs --user ID")
+    if at is not None and user is None:
+        raise CaseError("--at needs --user ID; the time of a case is known: use --given-time")
 
 
 def _plain(cases: "Sequence[CaseExplanation | RanksOnly]") -> Any:

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import chance, next_sentence, points, signed_points, weekday_clock
+from analysis.formatting import chance, next_sentence, on_day, points, signed_points
 from app.cli.console import JsonFlag, console, print_json, progress_console, rich_table, say_what_is_new, steps_progress
 from app.cli.frames import frame_table
 from app.cli.options import DataOption, ModelArgument, takes
@@ -20,18 +20,27 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from recap.asking.prediction import Chosen
     from recap.data.dataset import Dataset
 
 _TABLES: Final = 5
 """So many users are shown as tables, more as a line each."""
 _LINES: Final = 50
 _IN_A_LINE: Final = 3
+_WHEN: Final = "%a %d %b %Y, %H:%M"
 _BY_PLACE: Final = {
     "place": "place",
     "category": "category",
     "expected": "expected visits",
     "expected_counted": "of users counted",
     "counted": "counted",
+}
+_CHANGED: Final = {
+    "place": "place",
+    "category": "category",
+    "expected_before": "before",
+    "expected": "after",
+    "change": "difference",
 }
 _THERE: Final = "users there, if all check in then"
 
@@ -61,6 +70,9 @@ def predict(
     ] = False,
     why: Annotated[bool, typer.Option("--why", help="Add what each group of features contributes.")] = False,
     by_place: Annotated[bool, typer.Option("--by-place", help="Show the expected next visits of each place.")] = False,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", metavar="ID", help="A closed place, no candidate; repeatable.")
+    ] = None,
     shard: Annotated[
         str | None, typer.Option("--shard", metavar="I/N", help="Take every N-th user, from the I-th on.")
     ] = None,
@@ -103,7 +115,7 @@ def predict(
     if raw is None and not opened.is_baseline:  # else the notes say what is new
         say_what_is_new(opened.checkpoint.match(dataset))
     seen = SEEN_DAYS if by_place and next_time is not None else None
-    chosen = choose(opened, user, moment, next_time, seen_days=seen).part(part)
+    chosen = choose(opened, user, moment, next_time, seen_days=seen, without=without or ()).part(part)
     notes = [*notes, *chosen.notes]
     facts: dict[str, Any] = {"model": opened.label, "users": len(chosen), "notes": notes}
     frames: Iterator[pd.DataFrame]
@@ -130,22 +142,26 @@ def predict(
         users = count_of(len(chosen), "user")
         console.print(f"Wrote {count_of(rows, 'row')} for {users} to {out}.", markup=False, soft_wrap=True)
     elif by_place:
-        headings, title = _BY_PLACE, f"Expected next visits of {count_of(len(chosen), 'user')}"
-        if next_time is not None and chosen.next_N is not None:
-            headings, title = _BY_PLACE | {"expected": _THERE, "expected_counted": "of users counted"}, _THERE
-            console.print(_there(found, int(chosen.next_N[0])), markup=False, soft_wrap=True)
-        console.print(frame_table(title, found.head(top), headings))
-        if "counted" in found:
-            followed = f"{facts['users_with_later_checkin']:,} of these users"
-            console.print(f"Counted: the next check-ins of {followed}, and their expected visits.", soft_wrap=True)
+        _print_places(found, chosen, top, facts["users_with_later_checkin"])
     else:
         _print_users(found, len(chosen), only_new=new_places)
 
 
-def _there(found: "pd.DataFrame", at_local: int) -> str:
-    best = found.iloc[0]
-    there = f"{best['place']} leads, {best['expected']:.1f} users there"
-    return f"At {weekday_clock(at_local)}, if they check in then: {there}."
+def _print_places(found: "pd.DataFrame", chosen: "Chosen", top: int, followed: int) -> None:
+    """The places with most expected visits; with closed ones those whose number changes most."""
+    from recap.asking.prediction import COUNTED_MINUTES
+
+    headings, title, near = _BY_PLACE, f"Expected next visits of {count_of(len(chosen), 'user')}", ""
+    if chosen.next_N is not None and len(chosen):
+        headings, title, best = _BY_PLACE | {"expected": _THERE}, _THERE, found.iloc[0]
+        at, near = chosen.next_N[0].astype("datetime64[s]").item(), f" within {COUNTED_MINUTES} minutes of this time"
+        said = f"At {at:{_WHEN}}, if they check in then: {best['place']} leads"
+        console.print(f"{said}, {best['expected']:.1f} users there.", markup=False, soft_wrap=True)
+    if chosen.closed:
+        headings, found = _CHANGED, found.sort_values("change", key=abs, ascending=False, kind="stable")
+    console.print(frame_table(title, found.head(top), headings))
+    if "counted" in found:
+        console.print(f"Counted: the next check-ins of {followed:,} of these users{near}.", soft_wrap=True)
 
 
 def _parse_shard(text: str | None) -> slice:
@@ -189,11 +205,15 @@ def _print_users(found: "pd.DataFrame", total: int, *, only_new: bool) -> None:
     """Up to five users as tables, more as a line each."""
     if only_new and (without := min(total, _LINES) - found["user_id"].nunique()):
         console.print(f"Nothing is left for {count_of(without, 'user')}: they have been to every place.")
+    if total > _TABLES and "at_local" in found and len(found):
+        console.print(f"At {found['at_local'].iloc[0]:{_WHEN}}, if they check in then:")
     for user, rows in found.groupby("user_id", sort=False):
         best = rows.to_dict("records")
         if total <= _TABLES:
             place, probability = str(best[0]["place"]), best[0]["probability"]
-            said = next_sentence(f"user {user}", place, probability, _chance(probability), only_new=only_new)
+            when = on_day(best[0]["at_local"], best[0]["as_of_local"]) if "at_local" in found else ""
+            asked: dict[str, Any] = {"only_new": only_new, "when": when}
+            said = next_sentence(f"user {user}", place, probability, _chance(probability), **asked)
             console.print(said, markup=False, soft_wrap=True)
             console.print(_places_table(best))
         else:
@@ -218,7 +238,8 @@ def _places_table(best: "list[dict[Hashable, Any]]") -> Table:
     names = list(map(str, best[0]))
     groups = names[names.index("probability") + 1 : names.index("place")]
     has_probability = best[0]["probability"] == best[0]["probability"]
-    title = f"After {best[0]['as_of_local']:%a %d %b %Y, %H:%M}"
+    title = f"After {best[0]['as_of_local']:{_WHEN}}"
+    title += f", at {best[0]['at_local']:{_WHEN}}" if "at_local" in best[0] else ""
     facts = [] if groups else ["category", "km", "visits"]
     headings = ["rank", "place", *facts, "score", *["probability"] * has_probability]
     table = rich_table(title, *headings, left=("place", "category"))

@@ -14,11 +14,16 @@ from analysis.figures.charts import PLOT_CONFIG
 from analysis.formatting import capitalised
 from app import state
 from app.cached.figures import sent
+from app.components.toolbar import file_words
 
 
 def show_figure(figure: go.Figure, key: str, alt: str, **select: Any) -> Any:
     """A chart in the app's own colours; with selection options of `st.plotly_chart`, returns the selection."""
-    return st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key=key, alt=alt, **select)
+    name = file_words(state.chart_name(key))
+    state.charts_here()[name] = figure
+    saved = {**PLOT_CONFIG["toImageButtonOptions"], "filename": f"recap-{name}"}
+    config = {**PLOT_CONFIG, "toImageButtonOptions": saved}
+    return st.plotly_chart(figure, theme=None, config=config, key=key, alt=alt, **select)
 
 
 def show_wide(figure: go.Figure, key: str, alt: str, least_px: int = 700, **select: Any) -> Any:

@@ -39,9 +39,10 @@ def share_button(
     def share() -> None:
         manner = choose_one("What is shared", list(_MANNERS), key=f"{key}-manner", named=_MANNERS.__getitem__)
         with st.spinner("Counting who else was there"):
+            shown = explained()
             page = share_cases(
-                explained(),
-                open_workspace(source),
+                shown,
+                open_workspace(source).at(shown[0].moment),
                 exact=manner == "exact",
                 hide_places=manner == "hidden",
                 title=title,

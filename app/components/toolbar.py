@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
+from analysis.figures.vector import why_no_vectors, write_vector
 from analysis.records.accuracy import CHOSEN_METRICS, METRIC_LABELS
 from analysis.sharing.tables import AS_RECORDED, PRIVACY, is_personal, share_table, to_csv
 from app import state
@@ -19,6 +20,7 @@ from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
 from recap.history.moments import Moment
+from recap.machine.printable import markdown_text
 
 
 def source_picker(source: Source, width: int = 360, *, lists: bool = False, says_start: bool = True) -> None:
@@ -151,6 +153,21 @@ def download_buttons(
             save_button(name, write, f"{file_words(name)}.{ending}", key=f"{key}-{name}", width="stretch")
         if below is not None:
             below()
+        _charts(key)
+
+
+def _charts(key: str) -> None:
+    """The page's charts as SVG and PDF, or one line that says what is missing."""
+    charts = dict(state.charts_here())
+    missing = why_no_vectors() if charts else ""
+    if missing:
+        quiet(f"{markdown_text(missing)}.")
+        return
+    for name, figure in charts.items():
+        with st.container(horizontal=True):
+            for form in ("svg", "pdf"):
+                write = partial(write_vector, figure, form)
+                save_button(f"{name}.{form}", write, f"{name}.{form}", key=f"{key}-{name}-{form}")
 
 
 _KINDS: Final = {
@@ -158,6 +175,9 @@ _KINDS: Final = {
     "md": ("text/markdown", ":material/table:"),
     "tex": ("application/x-tex", ":material/table:"),
     "png": ("image/png", ":material/image:"),
+    "svg": ("image/svg+xml", ":material/image:"),
+    "pdf": ("application/pdf", ":material/picture_as_pdf:"),
+    "pptx": ("application/vnd.openxmlformats-officedocument.presentationml.presentation", ":material/slideshow:"),
     "html": ("text/html", ":material/description:"),
     "json": ("application/json", ":material/data_object:"),
 }
@@ -185,7 +205,7 @@ def exact_file(make: Callable[[], pd.DataFrame]) -> bytes:
 
 
 def _table_file(source: Source, table: pd.DataFrame, exact: bool) -> bytes:
-    opened = open_workspace(source)
+    opened = open_workspace(source).known
     if exact and opened.own_ids and c.USER in table:
         table = table.assign(**{c.USER_ID: [opened.own_ids[user] for user in table[c.USER]]})
     return to_csv(share_table(table, opened, exact=exact))

@@ -7,6 +7,7 @@ import streamlit as st
 
 from analysis.compare import words
 from analysis.compare.comparison import found_within
+from analysis.figures.compare import comparison_bars
 from app import state
 from app.cached import comparisons
 from app.cached.comparisons import default_pair, side_options
@@ -16,9 +17,11 @@ from app.components.compare.findings import show_differences, show_numbers, show
 from app.components.compare.flipped_cases import current_cell, show_flipped_cases
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
+from app.components.present.add import Said, bar_picture, slides_button
 from app.components.ranker_picker import side_key
 from app.components.text import act_button, pick, quiet
 from app.components.toolbar import downloads, metric_control, source_picker
+from app.pages import COMPARE
 from app.sources import Source
 from recap.machine.printable import markdown_text
 
@@ -54,12 +57,18 @@ def view() -> None:
     with more:
         show_reliability(a, b)
     show_flipped_cases(source, a, b, found, cell, len(opened.cases))
+
+    def say() -> Said:
+        picture = bar_picture(comparison_bars(found.rows, metric, a=found.a, b=found.b))
+        return Said(words.comparison_headline(found), words.caveat(found), picture)
+
     with data:
+        slides_button(source, COMPARE, (a.token, b.token, metric), say)
         tables = {"Groups": found.rows, "Bins": found.bins}
         if found.seeds is not None:
             tables["Seeds"] = found.seeds.drop(columns="each")
         tables["Cases that flipped"] = comparisons.cell_cases(a, b, found.k, cell)
-        downloads(lambda: tables, source=source, key="compare", below=partial(save_all_models, source))
+        downloads(lambda: tables, source=source, key="compare", below=partial(save_all_models, source, metric, a.label))
 
 
 def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, Ranker]:

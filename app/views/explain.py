@@ -25,6 +25,7 @@ from app.components.explain.model_page import show_model_page
 from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.tabs import COLOURS, show_tabs
 from app.components.explain.what_if import current_edits, show_what_if
+from app.components.next.asked_time import at_usual_time
 from app.components.share import share_button
 from app.components.text import shown_sentence
 from app.components.toolbar import choice_control, download_buttons, source_picker, truth_toggle
@@ -41,9 +42,12 @@ _FEATURE_COLOURS: Final = {"revisits": "violet", "paths": "green"}
 @error_boundary
 def view() -> None:
     source, opened = source_with_cases(lists=True)
-    moment = None if source.imported is not None else state.current_moment(opened)
+    moment = None if source.imported is not None else state.current_moment(opened.known)
     if moment is None:
         moment = opened.moment(state.current_case(len(opened.cases), first=partial(first_case, source)))
+    elif source.reads_time and moment.next_place(opened.known.dataset) is None:
+        moment = at_usual_time(opened.known, moment)
+        state.set_moment(moment)
     if source.imported is not None and isinstance(moment, Case):
         show_listed_ranks(source, moment)
     elif source.checkpoint_hash is None:
@@ -56,7 +60,7 @@ def view() -> None:
 
 
 def _explain(source: Source, moment: Moment) -> None:
-    opened = open_workspace(source)
+    opened = open_workspace(source).at(moment)
     edits = current_edits(source, moment)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         case_picker(source, moment)

@@ -11,6 +11,7 @@ from analysis.compare.comparison import found_within
 from analysis.figures.long_tail import (
     CHART_PX,
     COUNT_AXES,
+    cohort_bars,
     draw_accuracy_by_count,
     draw_cohorts,
     plot_ablations,
@@ -30,11 +31,12 @@ from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.misses import show_misses
 from app.components.picture import show_picture
+from app.components.present.add import Said, bar_picture, slides_button
 from app.components.ranker_picker import pick_rankers
 from app.components.text import pick, quiet, section
 from app.components.toolbar import choice_control, downloads, metric_control
 from app.headings import HOP_HEADINGS, USER_HEADINGS, WORTH_HEADINGS, accuracy_headings
-from app.pages import EXPLAIN, WALK
+from app.pages import EXPLAIN, LONG_TAIL, WALK
 from recap import columns as c
 from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import markdown_text
@@ -54,22 +56,30 @@ def view() -> None:
         metric = metric_control()
         eta = eta_slider()
         st.space("stretch")
-        data = st.container(width="content")
+        data = st.container(horizontal=True, width="content")
     with controls:
         model, reference = pick_rankers(source, tables.rankers(source, metric))
     selection = selection_at(eta)
     chosen = selection.text if selection else None
     cohorts = tables.of_records(accuracy_by_cohort, model, metric, eta=eta, reference=reference)
     rare = tables.of_records(rare_accuracy, model, metric, eta)
-    st.title(headlines.long_tail_headline(rare, tables.of_records(accuracy_rises, model, metric)), anchor=False)
-    st.markdown(markdown_text(headlines.rare_sentence(model.label, metric, rare)))
+    headline = headlines.long_tail_headline(rare, tables.of_records(accuracy_rises, model, metric))
+    sentence = headlines.rare_sentence(model.label, metric, rare)
+    st.title(headline, anchor=False)
+    st.markdown(markdown_text(sentence))
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         show_cohorts(cohorts, model, reference, metric, chosen, eta)
     with halves.cell():
         show_counts(model, reference, metric, chosen, eta)
     _show_tabs(model, reference, metric)
+
+    def say() -> Said:
+        caveat = headlines.slide_caveat(sentence, metric, eta)
+        return Said(headline, caveat, bar_picture(cohort_bars(cohorts, model.label, reference.label, metric)))
+
     with data:
+        slides_button(model.source, LONG_TAIL, (model.token, reference.token, metric, eta), say)
         downloads(partial(_files, model, reference, metric, eta), source=model.source, key="long-tail")
 
 
@@ -191,11 +201,7 @@ def show_worth(model: Ranker, metric: str, k: int) -> None:
 def _show_parts(model: Ranker, metric: str, k: int) -> None:
     worth = tables.worth(model.source, k) if model.model is None else None
     hits = tables.lost_hits(model.source, k) if worth is not None else None
-    trained = tables.ablations(model.source, metric) if worth is not None else None
-    section(
-        headlines.lost_hits_line(hits) if hits is not None else "What each part is worth",
-        help=None if trained is None else markdown_text(headlines.retrained_line(trained, metric)),
-    )
+    section(headlines.lost_hits_line(hits) if hits is not None else "What each part is worth")
     if model.model is not None or not model.source.has_parts:
         quiet(headlines.no_parts(model.label))
         return

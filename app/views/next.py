@@ -6,6 +6,7 @@ from typing import Any, Final
 import streamlit as st
 
 from analysis.trajectories.everyone import last_day
+from app import state
 from app.cached import explanations
 from app.components.empty import open_source
 from app.components.error_boundary import error_boundary
@@ -14,6 +15,7 @@ from app.components.next.everyone import as_of_control, show_everyone
 from app.components.next.prediction import show_prediction
 from app.components.text import quiet, toggle
 from app.components.toolbar import choice_control, source_picker
+from recap.machine.printable import markdown_text
 
 _KEPT: Final[dict[str, Any]] = {"bind": "query-params", "persist_state": "session"}
 
@@ -21,7 +23,7 @@ _KEPT: Final[dict[str, Any]] = {"bind": "query-params", "persist_state": "sessio
 @error_boundary
 def view() -> None:
     source = open_source()
-    opened = explanations.open_model(source)
+    opened = explanations.open_model(source).known
     with st.container(horizontal=True, vertical_alignment="center"):
         part = choice_control("part", {name: name for name in choice.PARTS}, choice.ONE, choice.PARTS)
         itinerary = choice.current_itinerary(opened, part)
@@ -49,12 +51,18 @@ def view() -> None:
     at = None
     if part == choice.EVERYONE and source.reads_time:
         at = asked_time.pick_time_of_all(opened, as_of or last_day(opened))
+    elif part == choice.EVERYONE:
+        state.write_param("at", None)
     elif itinerary.at is not None:
         asked_time.pick_own_time(opened, itinerary)
+    for note in opened.notes:
+        quiet(markdown_text(note))
     if itinerary.at is not None and part != choice.EVERYONE:
         asked_time.say_usual_pause(opened, itinerary)
     if part == choice.EVERYONE:
         show_everyone(source, as_of, at)
+        if at is not None:
+            asked_time.play_on(opened, at)
     else:
         show_prediction(source, itinerary, only_new=only_new, show_truth=show_truth)
 

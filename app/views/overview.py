@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from analysis.figures.overview import plot_distribution, plot_lollipops
+from analysis.figures.overview import overview_bars, plot_distribution, plot_lollipops
 from analysis.formatting import ordinal
 from analysis.long_tail import overview_headlines as words
 from analysis.long_tail.accuracy_tables import tail_share
@@ -16,10 +16,11 @@ from app.components.card import show_model_card
 from app.components.chart_table import show_figure
 from app.components.empty import open_data_button, source_with_cases, train_button
 from app.components.error_boundary import error_boundary
+from app.components.present.add import Said, bar_picture, slides_button
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, metric_control, open_case_button, source_picker
 from app.components.words import STARTS
-from app.pages import EXPLAIN, WALK
+from app.pages import EXPLAIN, OVERVIEW, WALK
 from app.sources import Source
 from recap import columns as c
 from recap.machine.printable import markdown_text
@@ -36,7 +37,7 @@ def view() -> None:
         st.space("stretch")
         open_data_button()
         show_model_card(source)
-        data = st.container(width="content")
+        data = st.container(horizontal=True, width="content")
     title = st.container()
     halves = st.grid(2, min_column_width=400, gap="medium")
     accuracy, long_tail = halves.cell(), halves.cell()
@@ -66,7 +67,14 @@ def view() -> None:
                 show_all_models(source, metric)
             quiet(markdown_text(words.intervals_line(line)), width="content")
     _show_cards(source)
+    said = words.overview_headline(groups, metric)
+
+    def say() -> Said:
+        picture = bar_picture(overview_bars(tables.lead_groups(source, metric), metric))
+        return Said(said, f"{words.panels_title(metric)}. {sentence} {words.BAR_INTERVALS}", picture)
+
     with data:
+        slides_button(source, OVERVIEW, metric, say)
         downloads(
             lambda: {"Accuracy by model": groups, "Sorted transition counts": tables.distribution(source)},
             source=source,

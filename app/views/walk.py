@@ -28,9 +28,9 @@ def view() -> None:
     source, opened = source_with_cases(lists=True)
     if "case" not in st.session_state and "case" not in st.query_params:
         filters_changed()  # a link that names filters and no case opens the first case that passes
-    moment = None if source.imported is not None else state.current_moment(opened)
+    moment = None if source.imported is not None else state.current_moment(opened.known)
     if moment is not None:
-        st.session_state["case"] = last_case(opened, moment)
+        st.session_state["case"] = last_case(opened.known, moment)
     case = state.current_case(len(opened.cases), first=partial(first_case, source))
     selection = walk_selection(source)
     with st.container(horizontal=True, vertical_alignment="center"):

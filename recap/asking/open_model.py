@@ -60,7 +60,7 @@ def open_model(
         checkpoint = PretrainedCheckpoint.of(dataset) if name == PRETRAINED else _folder(name)
         checkpoint = checkpoint.given_time if given_time else checkpoint
         if extension is not None and isinstance(checkpoint, PretrainedCheckpoint) and checkpoint.is_unfitted:
-            checkpoint.build_model(dataset, fitted_on)  # fits to the dataset alone
+            checkpoint.fit(dataset, fitted_on)  # not to the extension
         scorer = checkpoint.scorer(opened, graph, device)
     elif extension is not None and name == FEATURE_CURVES:
         device, scorer = "cpu", _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)

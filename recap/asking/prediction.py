@@ -3,7 +3,7 @@
 Shape suffixes: N users, B users of a pass, P places, K listed places, G groups of terms, T check-ins.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, cast
@@ -30,12 +30,11 @@ CONTRIBUTION: Final = "contribution_"
 """Start of the columns of `predict` with ``why``; a group of terms follows."""
 _LATEST_ZONE: Final = timedelta(hours=14)
 _PLACE: Final = (c.POI_ID, c.POI_NAME, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
-
-
 SEEN_DAYS: Final = 30
 """Users who have not checked in for longer are left out where places are counted at a given time."""
 COUNTED_MINUTES: Final = 30
 """A next check-in this close to the time given counts as one at that time."""
+ASSUMED: Final = "People are assumed to choose as before among the other places."
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +45,13 @@ class Chosen:
         row_N: the last known check-in of each user.
         next_N: local seconds of the time given, of each user; None to ask where next, whenever it comes.
         notes: what the reader must know, one line each.
+        closed: numbers of the places that are no candidates; probabilities of the others are renormalised.
     """
 
     row_N: np.ndarray
     next_N: np.ndarray | None = None
     notes: tuple[str, ...] = ()
+    closed: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.row_N)
@@ -72,6 +73,7 @@ def choose(
     at: NextTime | None = None,
     *,
     seen_days: int | None = None,
+    without: Iterable[str] = (),
 ) -> Chosen:
     """The last check-in of every user, or of these users (ids of the raw table), up to a moment (`last_rows`).
 
@@ -79,8 +81,9 @@ def choose(
         at: the time asked for, of a model that reads it: without a zone in each user's local time. A weekday and clock
             is one date for all: the first after the last check-in of anyone chosen, or after ``as_of``.
         seen_days: leave out users who have not checked in for longer, counted back from the last check-in of anyone.
+        without: ids of places that are closed: as candidates only, stops there stay.
 
-    Raises CaseError: an unknown user, or nobody is left; ConfigError: the model does not read the time, or must.
+    Raises CaseError: an unknown user or place, or none is left; ConfigError: the model does not read the time, or must.
     """
     dataset = model.dataset
     ids, row_U = dataset.users[c.USER_ID].astype(str), last_rows(dataset, as_of)
@@ -105,13 +108,28 @@ def choose(
         raise CaseError(f"{who} has no check-in up to {as_of}: choose a later --as-of")
     if len(left):
         notes = (*notes, f"Users left out, without a check-in by then: {len(left):,}.")
-    chosen = Chosen(row_U[number_U[row_U[number_U] >= 0]], notes=notes)
+    closed = _closed(model, without)
+    notes = (*notes, *[ASSUMED] * bool(closed))
+    chosen = Chosen(row_U[number_U[row_U[number_U] >= 0]], notes=notes, closed=closed)
     if seen_days is not None and len(chosen):
         seconds_N = model.checkins.seconds_T.numpy()[chosen.row_N]
         is_seen_N = seconds_N >= seconds_N.max() - seen_days * SECONDS_PER_DAY
         lines = (f"Users left out, not seen in the last {seen_days} days: {int((~is_seen_N).sum()):,}.",)
         chosen = replace(chosen.part(is_seen_N), notes=chosen.notes + lines * (not is_seen_N.all()))
     return _at(model, chosen, as_of, at)
+
+
+def _closed(model: CaseRanker, ids: Iterable[str]) -> tuple[int, ...]:
+    """Numbers of places by their ids; of those that are no candidates anyway, none."""
+    known, asked = model.dataset.pois[c.POI_ID].astype(str), list(dict.fromkeys(ids))
+    number_C = pd.Index(known).get_indexer(pd.Index(asked, dtype=object))
+    if (number_C < 0).any():
+        unknown = asked[int(np.argmin(number_C))]
+        raise CaseError(f"the data set has no place {unknown!r}; --without takes ids as in the raw table")
+    closed = tuple(number_C[number_C < model.num_candidates].tolist())
+    if len(closed) == model.num_candidates:
+        raise CaseError("no place is left to predict: name fewer with --without")
+    return closed
 
 
 def _at(model: CaseRanker, chosen: Chosen, as_of: datetime | None, at: NextTime | None) -> Chosen:
@@ -172,20 +190,23 @@ def predict(
 
 
 def _frames(model: CaseRanker, chosen: Chosen, top: int, *, new_places: bool, why: bool) -> Iterator[pd.DataFrame]:
-    for histories, candidates in passes(model, chosen):
+    is_open_P = torch.ones(model.num_candidates, dtype=torch.bool)
+    is_open_P[list(chosen.closed)] = False
+    for histories, candidates, log_BP in passes(model, chosen):
         poi_BK, _ = top_pois(candidates, top)
-        listed_BK = torch.ones_like(poi_BK, dtype=torch.bool)
+        listed_BK = is_open_P[poi_BK]
         if new_places:
             known_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
             hidden = {"total": candidates.total.masked_fill(known_BP, -torch.inf)}
             poi_BK, _ = top_pois(Scores(hidden, tie_break_P=candidates.tie_break_P), top)
-            listed_BK = ~known_BP.gather(1, poi_BK)
-        yield _frame(model, histories, candidates, poi_BK, listed_BK, why=why)
+            listed_BK = is_open_P[poi_BK] & ~known_BP.gather(1, poi_BK)
+        open_BP = None if log_BP is None else _renormalised(log_BP, chosen)
+        yield _frame(model, histories, candidates, open_BP, poi_BK, listed_BK, why=why)
     if not len(chosen):
         nobody = chosen.histories(model.checkins)
         nothing = torch.zeros(0, model.num_candidates, dtype=torch.float64)
         nowhere = torch.zeros(0, 1, dtype=torch.int64)
-        yield _frame(model, nobody, Scores({"total": nothing}), nowhere, nowhere.bool(), why=why)
+        yield _frame(model, nobody, Scores({"total": nothing}), None, nowhere, nowhere.bool(), why=why)
 
 
 def expected_visits(
@@ -199,23 +220,29 @@ def expected_visits(
     ConfigError: the model has no probabilities.
 
     Returns:
-        ``poi_id, poi_name, category, latitude, longitude, expected``, most first, and over users who can be counted
+        ``poi_id, poi_name, category, latitude, longitude, expected``, most first. With closed places
+        ``expected_before``, with them open, and ``change``, which adds up to 0; else over users who can be counted
         (`is_counted`), if there are some, ``expected_counted`` and ``counted``: how many of them went there next.
     """
-    temperature = model.temperature
-    if temperature is None:
+    if model.temperature is None:
         raise ConfigError(f"{model.label} gives scores and no probabilities: --by-place needs a model that has them")
     expected_P = torch.zeros(model.num_candidates, dtype=torch.float64)
-    counted_P, is_counted_N, done = expected_P.clone(), torch.from_numpy(is_counted(model, chosen)), 0
-    for histories, candidates in passes(model, chosen):
-        probability_BP = log_probabilities(candidates.total, temperature).exp_()
+    counted_P, before_P, done = expected_P.clone(), expected_P.clone(), 0
+    is_counted_N = torch.from_numpy(is_counted(model, chosen) & (not chosen.closed))
+    for histories, candidates, log_BP in passes(model, chosen):
+        assert log_BP is not None
+        if chosen.closed:
+            before_P += log_BP.exp().sum(0)
+        probability_BP = _renormalised(log_BP, chosen).exp_()
         expected_P += probability_BP.sum(0)
         counted_P += probability_BP[is_counted_N[done : done + len(histories)]].sum(0)
         done += len(histories)
         if note is not None:
             note(candidates, probability_BP)
     table = model.dataset.pois[: model.num_candidates][list(_PLACE)].assign(expected=expected_P.numpy())
-    if is_counted_N.any():
+    if chosen.closed:
+        table = table.assign(expected_before=before_P.numpy(), change=(expected_P - before_P).numpy())
+    elif is_counted_N.any():
         poi_N = model.checkins.poi_T.numpy()[chosen.row_N[is_counted_N.numpy()] + 1]
         counts_P = np.bincount(poi_N, minlength=model.dataset.num_pois)[: model.num_candidates]
         table = table.assign(expected_counted=counted_P.numpy(), counted=counts_P)
@@ -234,20 +261,40 @@ def is_counted(model: CaseRanker, chosen: Chosen) -> np.ndarray:
     return is_own_N & (np.abs(local_N - chosen.next_N) <= 60 * COUNTED_MINUTES)
 
 
-def passes(model: CaseRanker, chosen: Chosen) -> Iterator[tuple[Histories, Scores]]:
-    """Histories of some users, and the scores of the candidates."""
+def _renormalised(log_BP: Tensor, chosen: Chosen) -> Tensor:
+    """Log probabilities among the places that are not closed."""
+    if not chosen.closed:
+        return log_BP
+    return torch.log_softmax(log_BP.index_fill(1, torch.tensor(chosen.closed), -torch.inf), 1)
+
+
+def passes(model: CaseRanker, chosen: Chosen) -> Iterator[tuple[Histories, Scores, Tensor | None]]:
+    """Histories of some users, the scores of the candidates, and their log probabilities, if the model has them, as if
+    no place were closed; closed places score minus infinity.
+    """
     size, most = histories_per_pass(model.dataset.num_pois), model.num_candidates
     every = chosen.histories(model.checkins)
     for start in range(0, len(every), size):
         histories = every.select(slice(start, start + size))
         scores = model.score(histories)
         tie_break_P = None if scores.tie_break_P is None else scores.tie_break_P[:most]
-        yield histories, Scores({"total": scores.total[:, :most]}, tie_break_P=tie_break_P)
+        total_BP, temperature = scores.total[:, :most], model.temperature
         del scores  # free them before the next pass
+        log_BP = None if temperature is None else log_probabilities(total_BP, temperature)
+        if chosen.closed:
+            total_BP = total_BP.index_fill(1, torch.tensor(chosen.closed), -torch.inf)
+        yield histories, Scores({"total": total_BP}, tie_break_P=tie_break_P), log_BP
 
 
 def _frame(
-    model: CaseRanker, histories: Histories, candidates: Scores, poi_BK: Tensor, listed_BK: Tensor, *, why: bool
+    model: CaseRanker,
+    histories: Histories,
+    candidates: Scores,
+    log_BP: Tensor | None,
+    poi_BK: Tensor,
+    listed_BK: Tensor,
+    *,
+    why: bool,
 ) -> pd.DataFrame:
     """The rows of `predict` for some users; False in ``listed_BK`` leaves a place out."""
     dataset = model.dataset
@@ -259,8 +306,8 @@ def _frame(
     latitude, longitude = (dataset.pois[name].to_numpy(np.float64) for name in (c.LATITUDE, c.LONGITUDE))
     visits_C = _visits(histories, case_C, place_C, dataset.num_pois).numpy()
     probability_C = np.full(len(poi_C), np.nan)
-    if model.temperature is not None:
-        probability_C = log_probabilities(candidates.total, model.temperature)[case_C, place_C].exp().numpy()
+    if log_BP is not None:
+        probability_C = log_BP[case_C, place_C].exp().numpy()
     columns: dict[str, Any] = {
         c.USER_ID: dataset.users[c.USER_ID].iloc[user_C].reset_index(drop=True),
         "as_of": dataset.checkins[c.TIME].iloc[row_C].reset_index(drop=True),

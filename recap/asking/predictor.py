@@ -15,11 +15,11 @@ from torch import Tensor
 from recap import columns as c
 from recap.asking.counterfactuals import Counterfactual, History, TimedHistory, pack_counterfactuals, pack_histories
 from recap.asking.itinerary import Itinerary
+from recap.asking.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, CheckpointError, VocabularyError
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.evaluation.ranks import check_scores
 from recap.evaluation.scoring import histories_per_pass
 from recap.history.graph import TransitionGraph
@@ -31,6 +31,7 @@ from recap.model.interventions import Interventions
 from recap.model.recap import CORE, RevisitParts
 from recap.model.scorer import RecapScorer
 from recap.probabilities import UNFITTED, Temperature
+from recap.published.network import PublishedScorer
 from recap.scores import Scorer, Scores
 from recap.vocabulary import Match
 
@@ -145,31 +146,32 @@ class CaseRanker:
 
     def score(self, histories: Histories) -> Scores:
         """Scores of a batch. Raises ScoreError for NaN, VocabularyError for a new user whom the model does not know."""
-        try:
-            scores = self.scorer.score(histories)
-        except IndexError:
-            if int(histories.user_B.max()) < self.dataset.num_users:
-                raise
+        has_new = bool((histories.user_B >= self.dataset.num_users).any())
+        if has_new and isinstance(self.scorer, PublishedScorer) and self.scorer.model.learns_users:
             raise VocabularyError(
                 f"{self.label} learned one vector for each user and does not know a new one: choose another model"
-            ) from None
+            )
+        scores = self.scorer.score(histories)
         check_scores(scores.total, self.scorer.name)
         return scores
+
+    def known_at(self, moment: Moment) -> History:
+        """The user's check-ins up to a moment, as changed."""
+        if isinstance(moment, Itinerary):
+            return moment.history(self.dataset, self.checkins)
+        return History.until(self.checkins, moment.row)
 
     def history(self, moment: Moment) -> History:
         """The user's check-ins up to a moment; with the next check-in's time for a model that reads it. CaseError: the
         model reads that time, and there is no next check-in.
         """
-        if isinstance(moment, Itinerary):
-            known = moment.history(self.dataset, self.checkins)
-        else:
-            known = History.until(self.checkins, moment.row)
+        known = self.known_at(moment)
         if not self.scorer.reads_target_time:
             return known
         next_seconds = moment.at
         if next_seconds is None:
             if moment.next_place(self.dataset) is None:
-                raise CaseError(f"{self.label} reads the time of the next check-in, which is not known yet: give it")
+                raise CaseError(f"{self.label} reads the time of the next check-in, which is not known yet: use --at")
             next_seconds = int(self.checkins.local_seconds_T[moment.row + 1])
         if next_seconds < known.local_seconds_H[-1]:
             raise CaseError("the time given is before the last check-in: choose a later time, or move the check-in")
@@ -181,16 +183,6 @@ class CaseRanker:
         if moment.is_changed or moment.at is not None:
             return pack_histories([history] * size)
         return self.histories([moment.row] * size)
-
-    @cached_property
-    def for_new_user(self) -> "CaseRanker":
-        """The same model for a user without recorded check-ins: RECAP takes the mean user."""
-        if not isinstance(self.scorer, RecapScorer):
-            return self
-        opened: dict[str, Any] = {"graph": self.graph, "checkins": self.checkins, "num_candidates": self.num_candidates}
-        new = type(self)(self._checkpoint, self.dataset, scorer=self.scorer.for_new_user(), **opened)
-        new._cases = self._cases
-        return new
 
 
 class Predictor(CaseRanker):

@@ -84,14 +84,13 @@ class CleaningReport(Config):
 
 @dataclass(frozen=True, eq=False)
 class RawRows:
-    """Check-ins as numbers; in the order of the file, or of (user, seconds, source row). ``user, poi``: see
-    `number_ids`. ``split, given``: codes of a split and a trajectory that came with the data.
+    """Check-ins as numbers, in the order of the file. ``user, poi``: see `number_ids`. ``split, given``: codes of a
+    split and a trajectory that came with the data.
     """
 
     user: np.ndarray
     poi: np.ndarray
     seconds: np.ndarray
-    source_row: np.ndarray
     split: np.ndarray | None = None
     given: np.ndarray | None = None
 
@@ -103,7 +102,6 @@ def number_rows(raw: pd.DataFrame) -> tuple[RawRows, np.ndarray, np.ndarray]:
         user=user,
         poi=poi,
         seconds=raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64),
-        source_row=np.arange(len(raw), dtype=np.int64),
         split=raw[c.SPLIT].to_numpy(np.int8) if c.SPLIT in raw else None,
         given=pd.factorize(raw[c.TRAJECTORY_ID])[0] if c.TRAJECTORY_ID in raw else None,
     )
@@ -158,7 +156,7 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", "Rows", Cleani
             is_new = (np.diff(user[order]) != 0) | (np.diff(raw.given[order]) != 0)
             trajectory = np.cumsum(np.append(True, is_new)) - 1
     else:
-        split = split_by_time(seconds[order], raw.source_row[order], trajectory, config)
+        split = split_by_time(seconds[order], order, trajectory, config)
 
     train = order[split == c.TRAIN]
     seen = {
@@ -181,8 +179,7 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", "Rows", Cleani
         history_only=int(left.is_aside.sum()),
         dropped=dropped,
     )
-    by_time = np.lexsort((raw.source_row[unseen.row], seconds[unseen.row], user[unseen.row]))
-    return left, unseen.take(by_time), report
+    return left, unseen.take(np.lexsort((unseen.row, seconds[unseen.row], user[unseen.row]))), report
 
 
 def _in_order(raw: RawRows, rows: np.ndarray) -> np.ndarray:

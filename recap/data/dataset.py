@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +34,7 @@ predictions see, and problems."""
 TABLES: Final = ("checkins", "pois", "users")
 UNSEEN: Final = "unseen"
 DATASET_CARD: Final = "CARD.md"
+NEVER_VISITED: Final = " (never visited in training)"
 _HASHED_ROWS: Final = 1 << 20
 
 
@@ -79,6 +81,11 @@ class Dataset:
     def hash(self) -> str:
         """SHA-256 of the tables' content, the same on every machine."""
         return self.manifest.dataset_hash
+
+    @property
+    def stored_hash(self) -> str:
+        """`hash` of the dataset itself, whatever was added for predictions."""
+        return self.extends or self.hash
 
     @property
     def problems(self) -> list[Problem]:
@@ -128,9 +135,7 @@ class Dataset:
         if not self.extends:
             return labels
         is_new = self.pois[c.TRAIN_CHECKINS] == 0
-        return [
-            f"{label} (never visited in training)" if new else label for label, new in zip(labels, is_new, strict=True)
-        ]
+        return [label + NEVER_VISITED * bool(new) for label, new in zip(labels, is_new, strict=True)]
 
     def save(self, folder: Path, card: str = "") -> None:
         """Write the folder, whole or not at all. Raises FolderInUseError: the folder exists and holds something else;
@@ -158,38 +163,40 @@ class Dataset:
         manifest_file = folder / DATASET_MANIFEST
         if not manifest_file.is_file():
             raise DatasetError(f"{folder} has no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
-        try:
+        with _readable(manifest_file):
             values = read_json(manifest_file)
             version = values["format_version"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise DatasetError(f"{manifest_file} is not a dataset manifest ({error})") from error
-        if not isinstance(version, int):
-            raise DatasetError(f"{manifest_file}: format_version must be a whole number, got {version!r}")
+            if not isinstance(version, int):
+                raise ValueError(f"format_version must be a whole number, got {version!r}")
         if version > FORMAT_VERSION:
             raise DatasetError(
                 f"{folder} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
             )
         names = (*TABLES, UNSEEN) if values.get("unseen_hash") else TABLES
         verify_sums(folder, [DATASET_MANIFEST, *(f"{name}.parquet" for name in names)])
-        try:
+        with _readable(manifest_file):
             manifest = Manifest.parse(_upgraded(values))
-        except ConfigError as error:
-            raise DatasetError(f"{manifest_file}: {error}; run `recap prepare` again") from error
-        try:
+        with _readable(folder):
             tables = {name: read_table(folder, name) for name in names}
             content = hash_tables(*(tables[name] for name in TABLES))
             unseen = hash_unseen(tables.get(UNSEEN))
-        except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-            raise DatasetError(f"{folder}: a table cannot be read ({error}); run `recap prepare` again") from error
         for found, recorded in ((content, manifest.dataset_hash), (unseen, manifest.unseen_hash)):
             if found != recorded:
                 raise DatasetError(
                     f"{folder}: the tables' content is not what {DATASET_MANIFEST} recorded "
                     f"({found[:12]}… instead of {recorded[:12]}…); run `recap prepare` again"
                 )
-        check_tables(**tables, where=str(folder))
+        check_tables(str(folder), **tables)
         checkins, pois, users = (tables[name] for name in TABLES)
         return cls(checkins, pois, users, manifest, tables.get(UNSEEN))
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (ConfigError, pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        raise DatasetError(f"{path} is no dataset's manifest or tables ({error}); run `recap prepare` again") from error
 
 
 def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
@@ -240,11 +247,9 @@ def _hashed(column: pd.Series) -> Iterator[bytes]:
 
 def read_names(folder: Path) -> Dataset:
     """Users, places and manifest of a dataset folder, without check-ins and unverified; RecapError if none."""
-    try:
+    with _readable(folder):
         manifest = Manifest.parse(_upgraded(read_json(folder / DATASET_MANIFEST)))
         return Dataset(pd.DataFrame(), read_table(folder, "pois"), read_table(folder, "users"), manifest)
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-        raise DatasetError(f"{folder} cannot be read ({error})") from error
 
 
 def recorded_hash(folder: Path) -> str:

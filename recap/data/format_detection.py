@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from recap.data.parsing.formats import KNOWN_FILES
 from recap.data.parsing.read_report import TRACK
 from recap.data.parsing.table_folder import table_files
 from recap.data.parsing.table_source import PARQUET_MAGIC
@@ -18,58 +19,9 @@ _RECBOLE: Final = re.compile(r"^[^\t:]+:(?:token|float)(?:_seq)?(?:\t|$)")
 
 _HEAD_LINES: Final = 50_000
 _ARROW: Final = (b"ARROW1", b"\xff\xff\xff\xff", b"ORC")
-_OF_FOLDERS: Final = ("getnext", "timeline", "swarm", "owntracks")
+_OF_FOLDERS: Final = ("getnext", *KNOWN_FILES["exports"])
 _OF_TABLES: Final = ("csv", "json", "parquet", "xlsx", "arrow")
 _MAGIC_BYTES: Final = 512
-_CSV: Final = "CSV or Parquet"
-_OTHERS: Final = (
-    (rb"SQLite format 3\0.{52}GPKG", "a GeoPackage", f"{_CSV}, such as with ogr2ogr or geopandas"),
-    (rb"SQLite format 3\0", "an SQLite database", "its table as CSV"),
-    (rb"\x00\x00\x27\x0a", "a shapefile", f"{_CSV}, such as with ogr2ogr or geopandas"),
-    (rb"fgb\x03", "a FlatGeobuf", f"{_CSV}, such as with ogr2ogr or geopandas"),
-    (rb"\x80[\x02-\x05]", "a Python pickle, which can run code and is never opened", f"{_CSV}, such as with to_csv"),
-    (rb"\x89HDF", "an HDF5 file", f"{_CSV}, such as with pandas"),
-    (rb"CDF[\x01\x02\x05]", "a NetCDF file", f"{_CSV}, such as with xarray"),
-    (rb"\x93NUMPY", "a NumPy array", "CSV with column names"),
-    (rb"MATLAB ", "a MATLAB file", "CSV"),
-    (rb"RDX[23]\n|RDA[23]\n|X\n\x00\x00|A\n[23]\n", "a file of R", "CSV with write.csv"),
-    (rb"<stata_dta>|[\x71-\x73][\x01\x02]\x01\x00", "a Stata file", f"{_CSV}, such as with pandas"),
-    (rb"\$FL[23]", "an SPSS file", f"{_CSV}, such as with pandas"),
-    (rb"\x00{12}\xc2\xea\x81\x60", "a SAS file", f"{_CSV}, such as with pandas"),
-    (rb"Obj\x01", "an Avro file", _CSV),
-    (rb"FEA1", "a Feather file of the first version", "Feather again, Parquet or CSV"),
-    (rb".{8}DUCK", "a DuckDB database", "its table as Parquet (COPY … TO)"),
-    (rb"\x00\x01\x00\x00Standard (?:Jet|ACE) DB", "an Access database", "its table as CSV"),
-    (rb"\xfd7zXZ\x00|BZh\d|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18", "compressed", "plain text or .gz"),
-    (rb"7z\xbc\xaf|Rar!|.{257}ustar", "an archive", "the file inside it"),
-    (rb"%PDF", "a PDF", "its table as CSV"),
-    (rb"\{\\rtf", "a text document", "its table as CSV"),
-    (rb"(?i)\s*(?:<!doctype html|<html|<table)", "a web page", "its table as CSV"),
-    (rb"(?i)\s*<\?xml", "XML", "one record per line, as CSV or JSON"),
-    (rb"\x89PNG|\xff\xd8\xff|GIF8", "a picture", "CSV"),
-)
-"""How other kinds of files begin, what they are, and what to save them as."""
-_SUFFIXES: Final = {
-    "a shapefile": (".shp", ".dbf", ".shx", ".prj"),
-    "a Python pickle": (".pkl", ".pickle", ".joblib"),
-    "a SAS file": (".sas7bdat", ".xpt"),
-    "a file of R": (".rds", ".rdata", ".rda"),
-}
-_EXPORTS: Final = (
-    (
-        "timeline",
-        "it has the segments of Google's Timeline",
-        r'^\s*(?:\{.*"(?:semanticSegments|timelineObjects)"\s*:'
-        r'|\[\s*\{[^{]*"(?:startTime|endTime)".*"(?:topCandidate|timelinePath)"\s*:)',
-    ),
-    ("swarm", "it has the check-ins of a Swarm export", r'^\s*\{.*"items"\s*:.*"createdAt".*"timeZoneOffset"'),
-    ("owntracks", "it has the arrivals that OwnTracks recorded", r'"_type"\s*:\s*"transition"'),
-)
-"""What the head of an export has, format by format."""
-_TRACKS: Final = (
-    *(r"<gpx[\s>]", r"<kml[\s>]", r"<TrainingCenterDatabase", r"^Geolife trajectory", r"^\$G[PN][A-Z]{3},"),
-    *(r'"locations"\s*:\s*\[\s*\{[^}]*"(?:latitudeE7|timestampMs)"', r'"_type"\s*:\s*"location"'),
-)
 
 
 def detect_format(path: Path, encoding: str | None = None) -> tuple[str, str]:
@@ -115,11 +67,12 @@ def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
         return ("parquet", "it begins with Parquet's mark")
     if magic.startswith(_ARROW):
         return ("arrow", "it begins as Feather, Arrow or ORC do")
-    for mark, kind, better in _OTHERS:
-        is_named = path.suffix.lower() in _SUFFIXES.get(kind.split(",")[0], ())
-        if (is_named or re.match(mark, magic, re.DOTALL)) and not any(
-            re.search(track, magic.decode("latin-1")) for track in _TRACKS
-        ):
+    said = next(
+        (kind for endings, kind in KNOWN_FILES["suffixes"].items() if path.suffix.lower() in endings.split()), None
+    )
+    text = magic.decode("latin-1")
+    for mark, kind, better in KNOWN_FILES["others"] if not _is_track(text) else ():
+        if kind.split(",")[0] == said or re.match(mark, text, re.DOTALL | re.ASCII):
             raise DataError(f"{path.name} is {kind}; save it as {better}")
     if path.suffix in (".dyna", ".geo"):
         return ("libcity", f"its name ends in {path.suffix}")
@@ -154,12 +107,16 @@ def _of_export(path: Path, encoding: str | None) -> tuple[str, str] | None:
     if not first.startswith(("{", "[", "<")) and not re.search(r"^Geolife|^\$G[PN]|\t\*\s+\{", first):
         return None
     head = "\n".join(read_head(path, _HEAD_LINES, encoding))
-    for name, why, pattern in _EXPORTS:
-        if re.search(pattern, head, re.DOTALL):
-            return name, why
-    if any(re.search(pattern, head) for pattern in _TRACKS):
+    for name, export in KNOWN_FILES["exports"].items():
+        if re.search(export["head"], head, re.DOTALL):
+            return name, export["why"]
+    if _is_track(head):
         raise DataError(TRACK.format(name=path.name))
     return None
+
+
+def _is_track(head: str) -> bool:
+    return any(re.search(pattern, head) for pattern in KNOWN_FILES["tracks"])
 
 
 def _share(rows: list[list[str]], fits: Callable[[list[str]], bool]) -> bool:

@@ -45,23 +45,17 @@ class Inspection(Config):
 def look_at(
     path: Path, source_format: str = "auto", options: ReadOptions | None = None
 ) -> tuple[Understanding, RawRead | None]:
-    """What the file is, and its rows unless more than the zone is unsure; raises as `read_for_inspection`."""
-    found = understand(path, source_format, options)
-    is_open = found.question is not None and found.question.about != "timezone"
-    return found, None if is_open else read_for_inspection(found)
-
-
-def read_for_inspection(found: Understanding) -> RawRead:
-    """Read a file, skip bad rows, and take a missing time zone from the coordinates. Raises DataError: no row can be
-    read, or something other than the zone is unsure.
+    """What the file is, and its rows unless more than the zone is unsure: bad ones are skipped, and a missing zone is
+    that of the coordinates. Raises DataError: it looks like no format, or no row can be read.
     """
-    options, question = found.options, found.question
-    if question is not None:
-        if question.about != "timezone":
-            raise DataError(found.refusal())
-        options = next(iter(question.answers.values()))
+    found = understand(path, source_format, options)
+    options = found.options
+    if found.question is not None:
+        if found.question.about != "timezone":
+            return found, None
+        options = next(iter(found.question.answers.values()))
     options = options.model_copy(update={"skip_bad_rows": True, "take_proposed_zone": True})
-    return read_checkins(Path(found.path), found.source_format, options)
+    return found, read_checkins(path, found.source_format, options)
 
 
 def describe_read(read: RawRead, config: DataConfig) -> Inspection:

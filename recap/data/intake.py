@@ -2,19 +2,17 @@
 
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
-
-import pandas as pd
 
 from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig, data_preset
 from recap.data.dataset import DATASET_MANIFEST, Dataset
 from recap.data.inspection import find_problems
-from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
+from recap.data.out_of_core import Spool, choose_engine
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import OWN_FORMATS, read_checkins, understand
 from recap.data.understanding import Understanding
@@ -67,19 +65,25 @@ def prepare_input(
         check_target(out, DATASET_MANIFEST)
     is_on_disk = choose_engine(engine, path, found.source_format)
     name = name or (path.name.partition(".")[0] if out is None else out.name)
-    facts = {"name": name, "source_format": found.source_format, "preset": preset}
     say(READING)
-    if is_on_disk:
+    with ExitStack() as stack:
         place = Path(tempfile.gettempdir()) if out is None else out.parent
-        dataset = prepare_out_of_core(path, found.options, config, place, **facts)
-        assert dataset.manifest.reading is not None
-        problems = find_problems(RawRead(pd.DataFrame(), dataset.manifest.reading))
-    else:
-        read = read_checkins(path, found.source_format, found.options)
+        spool = stack.enter_context(Spool(place)) if is_on_disk else None
+        read = read_checkins(path, found.source_format, found.options, None if spool is None else spool.add)
+        unused = [column for column in found.columns if column.reason.endswith(", not used") and column.field is None]
+        notes = [f"The column “{column.name}” is {column.reason}." for column in unused]
+        account = read.account.model_copy(update={"notes": [*read.account.notes, *notes]})
         problems = find_problems(read)
-        say(CLEANING.format(checkins=len(read.table)))
-        dataset = prepare_dataset(read.table, config, reading=read.account, **facts)
-        del read
+        say(CLEANING.format(checkins=account.rows_kept))
+        dataset = prepare_dataset(
+            read.table if spool is None else spool.numbers(),
+            config,
+            None if spool is None else spool.rows_at,
+            name=name,
+            source_format=found.source_format,
+            preset=preset,
+            reading=account,
+        )
     dataset = replace(dataset, manifest=dataset.manifest.model_copy(update={"problems": problems}))
     if out is not None:
         say(WRITING)

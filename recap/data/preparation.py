@@ -8,42 +8,40 @@ import pandas as pd
 
 from recap import columns as c
 from recap.data.cases import history_only
-from recap.data.cleaning import DataConfig, RawRows, Rows, clean_rows, number_ids, number_rows
+from recap.data.cleaning import DataConfig, clean_rows, number_ids, number_rows
 from recap.data.dataset import Dataset, Manifest, hash_tables, hash_unseen
 from recap.machine.memory import trim_heap
 
 DESCRIBING: Final = (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
 """Columns of a raw row that describe a place."""
 
-IdsOf = Callable[[np.ndarray], np.ndarray]
-"""Ids by their numbers, which ascend."""
 
-
-def prepare_dataset(raw: pd.DataFrame, config: DataConfig, *, name: str, source_format: str, **facts: Any) -> Dataset:
+def prepare_dataset(
+    raw: pd.DataFrame,
+    config: DataConfig,
+    describing: Callable[[np.ndarray], pd.DataFrame] | None = None,
+    /,
+    **facts: Any,
+) -> Dataset:
     """Build a dataset from a raw check-in table (columns in `recap.columns`). Ids are numbered in lexicographic order;
     a POI is described by its first check-in by (time, source row) that is not history only. Raises DataError: nothing
-    usable is left, see `clean_rows`. ``facts``: further fields of the `Manifest`.
+    usable is left, see `clean_rows`. ``describing``: source rows -> their columns of `DESCRIBING`, where the table
+    lacks them; ``facts``: further fields of the `Manifest`, its name and source_format among them.
     """
     rows, user_ids, poi_ids = number_rows(raw)
     offset = raw[c.TZ_OFFSET_MINUTES].to_numpy(np.int16)
-    ids = (user_ids.take, poi_ids.take)
-    return build_dataset(rows, offset, ids, raw.take, config, name=name, source_format=source_format, **facts)
-
-
-def build_dataset(
-    rows: RawRows,
-    offset: np.ndarray,
-    ids: tuple[IdsOf, IdsOf],
-    describing: Callable[[np.ndarray], pd.DataFrame],
-    config: DataConfig,
-    **facts: Any,
-) -> Dataset:
-    """Build a dataset from check-ins as numbers, see `prepare_dataset`. ``offset``: local minus UTC, minutes;
-    ``describing``: source rows -> their raw rows, with those of `DESCRIBING` that exist.
-    """
+    describing = describing or raw.take
+    del raw
+    trim_heap()
     left, gone, report = clean_rows(rows, config)
     trim_heap()
-    unseen = _unseen_table(rows, offset, gone, ids, describing) if len(gone.row) else None
+    unseen = None
+    if len(gone.row):
+        unseen = pd.DataFrame({c.SOURCE_ROW: gone.row})
+        unseen[c.USER_ID], unseen[c.POI_ID] = user_ids[rows.user[gone.row]], poi_ids[rows.poi[gone.row]]
+        unseen = unseen.join(_described(describing(gone.row)))
+        time = pd.Series(rows.seconds[gone.row].view("datetime64[s]")).dt.tz_localize("UTC")
+        unseen = unseen.assign(**{c.TZ_OFFSET_MINUTES: offset[gone.row], c.TIME: time, c.SPLIT: gone.split})
     user, users_left = _renumbered(rows.user[left.row])
     poi, pois_left = _renumbered(rows.poi[left.row])
     starts = np.append(True, left.trajectory[1:] != left.trajectory[:-1])
@@ -55,7 +53,7 @@ def build_dataset(
             c.TZ_OFFSET_MINUTES: offset[left.row],
             c.TRAJECTORY: (np.cumsum(starts) - 1).astype(np.int32),
             c.SPLIT: left.split,
-            c.SOURCE_ROW: rows.source_row[left.row],
+            c.SOURCE_ROW: left.row,
         },
         copy=False,
     )
@@ -63,35 +61,23 @@ def build_dataset(
     checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
     if left.is_aside.any():
         checkins[c.HISTORY_ONLY] = left.is_aside
-    first = checkins[c.SOURCE_ROW].to_numpy()[_first_rows(checkins)]
-    users_of, pois_of = ids
-    pois = _describe_pois(describing(first), pois_of(pois_left), checkins)
-    users = pd.DataFrame({c.USER_ID: users_of(users_left)})
+    pois = _described(describing(checkins[c.SOURCE_ROW].to_numpy()[_first_rows(checkins)]))
+    pois.insert(0, c.POI_ID, poi_ids[pois_left])
+    pois.insert(4, c.CATEGORY_INDEX, number_ids(pois[c.CATEGORY_ID])[0])
+    trained = checkins[c.POI].to_numpy()[checkins[c.SPLIT].to_numpy() == c.TRAIN]
+    pois[c.TRAIN_CHECKINS] = np.bincount(trained, minlength=len(pois)).astype(np.int64)
+    users = pd.DataFrame({c.USER_ID: user_ids[users_left]})
     trim_heap()
     hashes = {"dataset_hash": hash_tables(checkins, pois, users), "unseen_hash": hash_unseen(unseen)}
     manifest = Manifest(config=config, report=report, **hashes, **facts)
     return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest, unseen=unseen)
 
 
-def _unseen_table(
-    rows: RawRows,
-    offset: np.ndarray,
-    gone: Rows,
-    ids: tuple[IdsOf, IdsOf],
-    describing: Callable[[np.ndarray], pd.DataFrame],
-) -> pd.DataFrame:
-    """`Dataset.unseen` of the rows whose user or POI training has not seen."""
-    described = describing(rows.source_row[gone.row])
-    table = pd.DataFrame({c.SOURCE_ROW: rows.source_row[gone.row]})
-    for name, ids_of, numbers in zip((c.USER_ID, c.POI_ID), ids, (rows.user, rows.poi), strict=True):
-        distinct, at = np.unique(numbers[gone.row], return_inverse=True)
-        table[name] = ids_of(distinct)[at].astype(str)
-    for name in (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY):
-        table[name] = described[name].astype(str).to_numpy() if name in described else ""
-    for name in (c.LATITUDE, c.LONGITUDE):
-        table[name] = described[name].to_numpy(np.float64)
-    time = pd.Series(rows.seconds[gone.row].view("datetime64[s]")).dt.tz_localize("UTC")
-    return table.assign(**{c.TZ_OFFSET_MINUTES: offset[gone.row], c.TIME: time, c.SPLIT: gone.split})
+def _described(rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns of `DESCRIBING`; names are empty where there are none."""
+    rows = rows.reset_index(drop=True)
+    texts = {name: rows[name].astype(str) if name in rows else "" for name in DESCRIBING[:3]}
+    return pd.DataFrame({name: rows[name].astype(np.float64) for name in DESCRIBING[3:]}).assign(**texts)[[*DESCRIBING]]
 
 
 def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -110,22 +96,3 @@ def _first_rows(checkins: pd.DataFrame) -> np.ndarray:
     rows = np.flatnonzero(seconds == earliest[poi])
     rows = rows[np.lexsort((row[rows], poi[rows]))]
     return opening[rows[np.append(True, np.diff(poi[rows]) != 0)]]
-
-
-def _describe_pois(rows: pd.DataFrame, poi_ids: np.ndarray, checkins: pd.DataFrame) -> pd.DataFrame:
-    trained = checkins[c.POI].to_numpy()[checkins[c.SPLIT].to_numpy() == c.TRAIN]
-    category_index, _ = number_ids(rows[c.CATEGORY_ID])
-    rows = rows.reset_index(drop=True)
-    names = rows[c.POI_NAME] if c.POI_NAME in rows else pd.Series([""] * len(rows))
-    return pd.DataFrame(
-        {
-            c.POI_ID: poi_ids,
-            c.POI_NAME: names.astype(str),
-            c.CATEGORY_ID: rows[c.CATEGORY_ID].astype(str),
-            c.CATEGORY: rows[c.CATEGORY].astype(str),
-            c.CATEGORY_INDEX: category_index,
-            c.LATITUDE: rows[c.LATITUDE].to_numpy(np.float64),
-            c.LONGITUDE: rows[c.LONGITUDE].to_numpy(np.float64),
-            c.TRAIN_CHECKINS: np.bincount(trained, minlength=len(poi_ids)).astype(np.int64),
-        }
-    )

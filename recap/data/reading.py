@@ -8,30 +8,42 @@ from typing import Final
 
 from recap.data.format_detection import detect_format
 from recap.data.id_spellings import join_spellings, split_places
+from recap.data.parsing.formats import KNOWN_FILES
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
-from recap.data.parsing.table_builder import Sink
-from recap.data.readers.atomic_files import read_libcity, read_recbole
+from recap.data.parsing.table_builder import CheckinTableBuilder, Sink
+from recap.data.parsing.table_source import open_table
 from recap.data.readers.exports import read_export
-from recap.data.readers.getnext import read_getnext
-from recap.data.readers.headerless import read_foursquare, read_gowalla, read_tist2015
-from recap.data.readers.own_table import read_own_table
+from recap.data.readers.published import read_getnext, read_libcity, read_recbole, read_tabbed, read_tist2015
 from recap.data.understanding import Understanding, understand_table
 from recap.errors import ConfigError, DataError
 
 NAMED: Final = "you named the format"
 SOURCE_FORMATS: Final = ("foursquare", "getnext", "gowalla", "libcity", "recbole", "csv", "json", "parquet")
 OWN_FORMATS: Final = ("csv", "json", "parquet", "xlsx", "arrow")
-_EXPORTS: Final = ("timeline", "swarm", "owntracks")
+
+
+def _read_own_table(path: Path, source_format: str, options: ReadOptions, sink: Sink | None = None) -> RawRead:
+    if not options.is_settled:
+        found = understand_table(path, source_format, options)
+        if not found.options.is_settled:
+            raise DataError(found.refusal())
+        options = found.options
+    source = open_table(path, source_format, options)
+    builder = CheckinTableBuilder(path.name, options, sink=sink)
+    for rows in source.rows(list(options.columns.values()), builder.report):
+        builder.add(rows, options.columns)
+    return builder.read(source_format, [path.name], source.rows_in, columns=options.columns)
+
+
 _READERS: Final[dict[str, Callable[..., RawRead]]] = {
-    "foursquare": read_foursquare,
+    **{form: partial(read_tabbed, source_format=form) for form in ("foursquare", "gowalla")},
     "getnext": read_getnext,
-    "gowalla": read_gowalla,
     "libcity": read_libcity,
     "recbole": read_recbole,
-    **{form: partial(read_own_table, source_format=form) for form in OWN_FORMATS},
+    **{form: partial(_read_own_table, source_format=form) for form in OWN_FORMATS},
     "tist2015": read_tist2015,
-    **{form: partial(read_export, source_format=form) for form in _EXPORTS},
+    **{form: partial(read_export, source_format=form) for form in KNOWN_FILES["exports"]},
 }
 
 

@@ -94,13 +94,7 @@ def _kind(kind: pa.DataType) -> str | None:
     return _TEXT if pa.types.is_string(kind) or pa.types.is_large_string(kind) else None
 
 
-def check_tables(
-    checkins: pd.DataFrame,
-    pois: pd.DataFrame,
-    users: pd.DataFrame,
-    where: str,
-    unseen: pd.DataFrame | None = None,
-) -> None:
+def check_tables(where: str, **tables: pd.DataFrame) -> None:
     """Refuse indices out of range, impossible values and rows out of order. Raises DatasetError: names table, column,
     row and value of the first error.
     """
@@ -114,24 +108,24 @@ def check_tables(
                 "run `recap prepare` again"
             )
 
-    def outside(table: pd.DataFrame, column: str, low: float, high: float) -> Any:
-        values = table[column].to_numpy()
-        return ~((values >= low) & (values <= high))  # NaN is outside
-
-    tables = {"checkins": checkins, "pois": pois, "users": users} | ({} if unseen is None else {"unseen": unseen})
-    for column, size, of in ((c.USER, len(users), "users"), (c.POI, len(pois), "pois")):
-        refuse("checkins", column, outside(checkins, column, 0, size - 1), f"a row of {of}, 0 to {size - 1:,}")
+    checkins, pois, users = (tables[name] for name in ("checkins", "pois", "users"))
+    limits: list[tuple[str, str, float, float]] = [
+        *(("checkins", c.USER, 0, len(users) - 1), ("checkins", c.POI, 0, len(pois) - 1)),
+        *(("checkins", c.SPLIT, c.TRAIN, c.TEST), ("unseen", c.SPLIT, c.VAL, c.TEST)),
+        *((name, c.TZ_OFFSET_MINUTES, -_LARGEST_OFFSET, _LARGEST_OFFSET) for name in ("checkins", "unseen")),
+        *((name, c.LATITUDE, -90, 90) for name in ("pois", "unseen")),
+        *((name, c.LONGITUDE, -180, 180) for name in ("pois", "unseen")),
+        ("pois", c.CATEGORY_INDEX, 0, len(pois) - 1),
+    ]
+    for name, column, low, high in limits:
+        if name in tables:
+            values = tables[name][column].to_numpy()
+            refuse(name, column, ~((values >= low) & (values <= high)), f"{low:,} to {high:,}")  # NaN is outside
     if c.HISTORY_ONLY in checkins:
         aside = checkins[c.HISTORY_ONLY].to_numpy(bool) & (checkins[c.SPLIT].to_numpy() == c.TRAIN)
         refuse("checkins", c.HISTORY_ONLY, aside, "false for training check-ins")
-    farthest = _LARGEST_OFFSET
-    for name, table, splits in (("checkins", checkins, "0, 1 or 2"), ("unseen", unseen, "1 or 2")):
-        if table is None:
-            continue
-        refuse(name, c.SPLIT, outside(table, c.SPLIT, int(splits[0]), c.TEST), splits)
-        far = outside(table, c.TZ_OFFSET_MINUTES, -farthest, farthest)
-        refuse(name, c.TZ_OFFSET_MINUTES, far, f"-{farthest} to {farthest}")
-        second = _seconds(table)
+    for name in {"checkins", "unseen"} & tables.keys():
+        second = _seconds(tables[name])
         refuse(name, c.TIME, (second < 0) | (second >= _LATEST), "in 1970 to 2099")
     second = _seconds(checkins)
     user, trajectory = (checkins[name].to_numpy() for name in (c.USER, c.TRAJECTORY))
@@ -144,10 +138,6 @@ def check_tables(
     step = np.diff(trajectory, prepend=-1)
     starts = (step == 1) | ((step == 0) & same_user)
     refuse("checkins", c.TRAJECTORY, ~starts, "0, 1, … in the order of the rows, each of one user")
-    for name in [name for name in ("pois", "unseen") if name in tables]:
-        for column, most in ((c.LATITUDE, 90), (c.LONGITUDE, 180)):
-            refuse(name, column, outside(tables[name], column, -most, most), f"-{most} to {most}")
-    refuse("pois", c.CATEGORY_INDEX, outside(pois, c.CATEGORY_INDEX, 0, len(pois) - 1), f"0 to {len(pois) - 1:,}")
     train = np.bincount(checkins[c.POI].to_numpy()[checkins[c.SPLIT].to_numpy() == c.TRAIN], minlength=len(pois))
     refuse("pois", c.TRAIN_CHECKINS, pois[c.TRAIN_CHECKINS].to_numpy() != train, "the count of training check-ins")
     refuse("pois", c.POI_ID, pois[c.POI_ID].duplicated(), "a new id")

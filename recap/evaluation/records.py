@@ -36,9 +36,11 @@ def records_metadata(
     model: str | None = None,
     drawn_from: int | None = None,
     options: Mapping[str, bool] | None = None,
+    given_time: bool = False,
 ) -> dict[str, str]:
     """Metadata of a file of records. ``scorer``: as in `records_name`, only a hash is stored; ``drawn_from``: see
-    `Evaluation`; ``options``: see `Checkpoint.options`. ``computed`` is the version of what is computed.
+    `Evaluation`; ``options``: see `Checkpoint.options`; ``given_time``: the model knew the time of each next check-in.
+    ``computed`` is the version of what is computed.
 
     >>> records_metadata("d", "markov", "test", "every_step", options={"target_time": True})["target_time"]
     'true'
@@ -46,6 +48,7 @@ def records_metadata(
     said = {"dataset_hash": dataset_hash, "checkpoint_hash": scorer if len(scorer) == 64 else ""}
     named = {} if model is None else {"model": model}
     drawn = {} if drawn_from is None else {"drawn_from": str(drawn_from)}
+    said |= {"given_time": "true"} if given_time else {}
     given = {name: str(value).lower() for name, value in (options or {}).items()}
     of = {"split": split, "protocol": protocol, "computed": str(COMPUTED)}
     return {**said, **named, **of, **drawn, **given}

@@ -73,12 +73,12 @@ class Case(Moment):
 
 
 def named_case(moment: Moment, test_cases: pd.DataFrame) -> Moment:
-    """The test case at a moment, or the moment itself where no test case starts or stops were changed."""
+    """The test case (none with number -1) at a moment, or the moment itself if none starts or stops were changed."""
     if moment.is_changed or moment.at is not None:
         return moment
     rows = test_cases[c.ROW].to_numpy()
     at = int(np.searchsorted(rows, moment.row))
-    is_case = at < len(rows) and rows[at] == moment.row
+    is_case = at < len(rows) and rows[at] == moment.row and test_cases[c.CASE].iloc[at] >= 0
     return Case.of(test_cases.iloc[at]) if is_case else Moment(moment.user, moment.row)
 
 

@@ -59,6 +59,16 @@ def markdown_text(text: str) -> str:
     return _MARKUP.sub(r"\\\1", _REPLACED.sub(_JOINER, one_line(text)))
 
 
+def unmarked(markdown: str) -> str:
+    """A sentence of the app without its colours and escapes.
+
+    >>> unmarked(":blue[" + markdown_text("Joe's [bar] @ 5") + "] leads.")
+    "Joe's [bar] @ 5 leads."
+    """
+    shown = re.sub(r"(?<!\\):[a-z]+\[((?:[^\]\\]|\\.)*)\]", r"\1", markdown)
+    return re.sub(r"\\(.)", r"\1", shown).replace(_JOINER, "").replace("\u00a0", " ")
+
+
 def escape_json(text: str) -> str:
     """Equivalent JSON text with unsafe characters as ``\\uXXXX``.
 

@@ -192,6 +192,16 @@ class Backbone(nn.Module):
         nn.init.normal_(self.user_embedding.weight, std=0.02)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.num_layers))
 
+    def user_vectors(self, user_B: Tensor) -> Tensor:
+        """z_u, (B, D); a user of a higher number than those of training gets the mean of all."""
+        if self.training:
+            vector_BD: Tensor = self.user_embedding(user_B)
+            return vector_BD
+        known_UD = self.user_embedding.weight
+        last = len(known_UD) - 1
+        is_new_B = (user_B > last)[:, None]
+        return torch.where(is_new_B, known_UD.mean(0), F.embedding(user_B.clamp(max=last), known_UD))
+
     def forward(
         self,
         user_B: Tensor,
@@ -201,7 +211,7 @@ class Backbone(nn.Module):
         masked_BS: Tensor | None = None,
     ) -> Tensor:
         """The prediction state h_BD of the source's slot; for ``masked_BS`` see `Interventions`."""
-        parts = [self.user_embedding(user_B)[:, None], tokens_BKD]
+        parts = [self.user_vectors(user_B)[:, None], tokens_BKD]
         present = [torch.ones_like(present_BK[:, :1]), present_BK]
         if graph_BD is not None:
             parts.append(graph_BD[:, None])

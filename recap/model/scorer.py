@@ -1,11 +1,10 @@
 """A trained RECAP at one stage of its curriculum as a scorer."""
 
 from collections.abc import Collection, Iterable, Iterator
-from copy import copy
 from dataclasses import replace
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from recap.history.tensors import Histories
 from recap.model.config import Stage
@@ -34,7 +33,10 @@ class RecapScorer:
 
     @property
     def supported_edits(self) -> frozenset[str]:
-        """Check-ins always; transitions, paths and tokens if the model reads them."""
+        """Kinds of edits that can change its scores: ``visits`` (check-ins added, removed or moved to another place),
+        ``times``, ``source`` (the current place); if it reads them ``transitions`` (training counts), ``paths`` (single
+        two-hop paths) and ``tokens`` (of the encoder).
+        """
         config = self.model.config
         found = {"visits", "times", "source"}
         found |= {"transitions"} if config.has_token or config.has_curves else set()
@@ -44,18 +46,6 @@ class RecapScorer:
     def score(self, histories: Histories, changes: Interventions | None = None) -> Scores:
         with torch.inference_mode():
             return self.model(histories, self.stage, self.propagated_PE, changes)
-
-    def for_new_user(self) -> "RecapScorer":
-        """The same model with one more user, the mean of all, whose number is the first after theirs."""
-        if not self.model.config.has_encoder:
-            return self
-        model, backbone = copy(self.model), copy(self.model.backbone)
-        for module in (model, backbone):
-            module._modules = dict(module._modules)  # not shared with the original
-        known_UD = backbone.user_embedding.weight.detach()
-        backbone.user_embedding = nn.Embedding.from_pretrained(torch.cat([known_UD, known_UD.mean(0, keepdim=True)]))
-        model.backbone = backbone
-        return RecapScorer(model, self.stage, self.name)
 
     def contributions(self, histories: Histories, poi_B: Tensor, changes: Interventions | None = None) -> Tensor:
         """What each term adds to the score of one POI per case, (B, T); see `recap.scores.Explainable`."""

@@ -56,6 +56,11 @@ class PublishedNetwork(nn.Module, ABC):
     def reads_target_time(self) -> bool:
         return self.config.options.get("target_time", False)
 
+    @property
+    def learns_users(self) -> bool:
+        """Whether it has a vector for each user, in a table ``user_embedding``."""
+        return any(name.split(".")[-1] == "user_embedding" for name, _ in self.named_modules())
+
     def prepare(self, city: City) -> None:
         """Compute buffers from the training split before the first step."""
 

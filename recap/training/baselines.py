@@ -28,7 +28,6 @@ from recap.scores import Scorer
 from recap.storage.cache_keys import cache_key
 from recap.storage.tensors import load_tensors, load_weights, save_tensors
 from recap.storage.user_folder import user_subfolder
-from recap.training.trainer import Trainer
 
 MOST_PLACES: Final = 20_000
 """Up to here the curves are fitted unasked: a fit scores every place for every training case."""
@@ -64,6 +63,8 @@ def _cached_curves(dataset: Dataset, graph: TransitionGraph, *, keep: bool) -> R
     try:
         load_weights(model, load_tensors(_cache_file(dataset.hash))[0], FEATURE_CURVES)
     except RecapError:  # none there, or damaged
+        from recap.training.trainer import Trainer  # here: other baselines are opened without it
+
         with tempfile.TemporaryDirectory() as folder:
             config = feature_curves().override(["validation_cases=1"])  # the last epoch is kept anyway
             trainer = Trainer(dataset, config, Path(folder), torch.device("cpu"))

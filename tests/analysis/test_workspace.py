@@ -17,7 +17,6 @@ from analysis.trajectories.predictions import places_holding, predict_case, stan
 from analysis.trajectories.trajectory import SHOWN_STOPS, read_stops
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.asking.counterfactuals import pack_histories
 from recap.asking.itinerary import Itinerary
 from recap.asking.prediction import choose, expected_visits, predict
 from recap.errors import CheckpointError, ConfigError, VocabularyError
@@ -180,12 +179,10 @@ def test_a_new_user(model: Workspace, start: Itinerary) -> None:
     found = predict_case(model, asked)
     assert found.candidates["probability"].between(0, 1).all() and len(standing_out(found)) == 10
     assert isinstance(model.scorer, RecapScorer)
-    new = model.scorer.for_new_user()
-    known_UD = model.scorer.model.backbone.user_embedding.weight
-    assert torch.equal(new.model.backbone.user_embedding.weight[-1], known_UD.mean(0))
-    known = pack_histories([start.history(model.dataset, model.checkins)])
-    assert torch.equal(new.score(known).total, model.scorer.score(known).total)
-    assert len(known_UD) == model.dataset.num_users
+    backbone = model.scorer.model.backbone
+    known_UD, users = backbone.user_embedding.weight, model.dataset.num_users
+    vector_BD = backbone.user_vectors(torch.tensor([users, users - 1, 0]))
+    assert torch.equal(vector_BD, torch.stack([known_UD.mean(0), known_UD[-1], known_UD[0]]))
 
 
 def test_the_stops_shown_name_their_changes(model: Workspace, start: Itinerary) -> None:

@@ -1,5 +1,6 @@
 """Compare on a small trained city: its words and numbers are the command's, links reproduce it, cells open cases."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 
 from analysis.compare.model_table import FORMS
 from analysis.compare.words import p_value, ranks_title
+from analysis.figures.vector import why_no_vectors
 from analysis.formatting import ordinal
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.imported import find_predictions
@@ -170,7 +172,12 @@ def test_all_models_in_one_table(
         assert recap_here(*asked).stdout == all_models_table(source, form, intervals=True)
     app = press(open_view("compare"), "compare-data")
     labels = [button.proto.label for button in app.get("download_button")]
-    assert labels[-3:] == ["Markdown", "LaTeX", "CSV"]
+    assert [label for label in labels if label in ("Markdown", "LaTeX", "CSV")] == ["Markdown", "LaTeX", "CSV"]
+    named = "compare-differences-small"
+    saved = [json.loads(chart.proto.config)["toImageButtonOptions"]["filename"] for chart in app.get("plotly_chart")]
+    assert f"recap-{named}" in saved
+    found = {f"{named}.svg", f"{named}.pdf"} <= set(labels)
+    assert found != bool(why_no_vectors()) and (found or why_no_vectors() in texts(app))
 
 
 def test_models_are_called_by_preset_and_then_by_folder(

@@ -1,11 +1,18 @@
 """The Learn view: guesses before answers, right and wrong replies, links, handles, and the teacher's page."""
 
+import base64
+import re
 from pathlib import Path
 
 import pytest
+import segno
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from analysis.learn.course import COURSE, MINUTES, ROUTE
+from analysis.learn.course import COURSE, MINUTES
+from analysis.learn.plan import CLASS_MINUTES, class_plan
+from app import classroom
+from app.components.learn import words
 from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts, without_model
 from tests.learn_worlds import DEMO, demo_lesson
 
@@ -85,13 +92,75 @@ def test_three_small_models_train() -> None:
 
 @pytest.mark.usefixtures("_demo")
 def test_the_teachers_page() -> None:
-    """Plan and questions of all lessons, the route first."""
+    """Plan and questions of all lessons, the route first; handout and key are two files."""
     app = calm_view("learn", page="teacher")
-    assert app.title[0].value == f"{ROUTE} lessons, {MINUTES} minutes"
-    assert list(app.table[0].value["Lesson"]) == [entry.outline.title for entry in COURSE]
+    assert app.title[0].value == f"A class of {CLASS_MINUTES} minutes" and f"{MINUTES} minutes" in texts(app)
+    assert list(app.table[0].value["Part"]) == [row.part for row in class_plan()]
+    assert [button.proto.label for button in app.get("download_button")] == ["Handout", "Answer key"]
     assert len(app.expander) == len(COURSE)
     app.button(key="learn_back").click().run()
     assert app.title[0].value == COURSE[0].outline.title
+
+
+@pytest.mark.usefixtures("_demo")
+def test_the_address_of_the_class_is_shown_where_others_reach_the_app() -> None:
+    """As large words and as a QR code of the chosen one; no loopback and no link-local address; else no button."""
+    own = list(config.get_option("server.allowedHosts") or [])
+    assert "learn_invite" not in {button.key for button in calm_view("learn", page="teacher").button}
+    try:
+        config.set_option("server.allowedHosts", ["localhost", "127.0.1.1", "fe80::1", "192.0.2.7", "2001:db8::7"])
+        app = click(calm_view("learn", page="teacher"), "learn_invite")
+        pages = [f"http://{host}:{config.get_option('server.port')}/learn" for host in ("192.0.2.7", "[2001:db8::7]")]
+        assert app.selectbox(key="learn_address").options == pages
+        app.selectbox(key="learn_address").set_value(pages[1])
+        click(app, "learn_invite")
+    finally:
+        config.set_option("server.allowedHosts", own)
+    code = segno.make(pages[1], micro=False).svg_inline(omitsize=True, light="white")
+    shown = base64.b64decode(app.image[0].proto.imgs[0].url.partition("base64,")[2]).decode()
+    assert app.title[-1].value == f"`{pages[1]}`" and shown.endswith(code.partition(" ")[2])
+
+
+def counts(app: AppTest) -> list[str]:
+    """What the chart of a class's answers says; none where there is no chart."""
+    return [count for chart in app.get("plotly_chart") for count in re.findall(r": (\d+)[;.]", chart.proto.alt)]
+
+
+def enter(app: AppTest, token: str) -> AppTest:
+    app.text_input(key="learn_token").set_value(token)
+    return app.button(key="learn_enter").click().run()
+
+
+@pytest.mark.usefixtures("_demo")
+def test_a_class_is_counted_from_five_answers_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One learner counts once, with the last answer, and the teacher not at all; a wrong token opens nothing."""
+    off = calm_view("learn", lesson="rare")
+    assert words.IS_COUNTED not in texts(off) and "learn_token" not in {one.key for one in off.text_input}
+    monkeypatch.setattr(classroom, "_open", None)
+    room = classroom.open_classroom()
+    learner = calm_view("learn", lesson="rare")
+    assert words.IS_COUNTED in texts(learner)
+    ask(learner, "rare", "guess", 0)
+    click(learner, "learn_again")
+    ask(learner, "rare", "guess", 2)
+    asked = classroom.Asked(learner.session_state["source"], "rare", "guess")
+    for number in range(3):
+        room.keep(asked, f"learner {number}", 1)
+    teacher = open_view("learn", page="teacher")
+    for token in ("", "é", room.token[:-1], room.token + "x"):
+        enter(teacher, token)
+        assert teacher.error[0].value == words.STAYS_CLOSED and not teacher.table and not teacher.get("download_button")
+    check_calm(enter(teacher, f" {room.token}"))
+    assert words.class_waits(4) in texts(teacher) and counts(teacher) == []
+    click(teacher, "learn_back")
+    ask(teacher, "rare", "guess", 0)
+    assert room.tally(asked, 4).answers == 4
+    ask(calm_view("learn", lesson="rare"), "rare", "guess", 3)
+    teacher.query_params["page"] = "teacher"
+    assert counts(check_calm(teacher.run())) == ["0", "3", "1", "1"]
+    assert room.token not in str(teacher.query_params) and room.token not in texts(teacher)
+    click(teacher, "learn_class_forget")
+    assert words.class_waits(0) in texts(teacher)
 
 
 def test_without_a_model_the_counting_lessons_work(

@@ -7,7 +7,6 @@ from analysis.explain.edits import parse_edits
 from analysis.explain.explain_case import explain_case
 from analysis.formatting import ordinal
 from analysis.trajectories.case_names import last_case, moment_name
-from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
 from recap.asking.itinerary import Itinerary
 from recap.history.moments import Case, Moment, find_moment
@@ -74,10 +73,7 @@ def test_walk_ends_with_what_comes_next(model: Workspace, end: Moment) -> None:
     app = open_view("walk", case=last)
     assert "The true next place" in texts(app) and not app.button(key="next").disabled
     click(app, "next")
-    expected = predict_case(model, end).candidates
-    shown = table_with(app, "value")
-    assert shown["value"].tolist() == pytest.approx((100 * expected["probability"]).tolist(), abs=1e-9)
-    assert not shown["name"].str.contains("◎").any()
+    assert not table_with(app, "value")["name"].str.contains("◎").any()
     assert "From the last check-in" in texts(app) and app.title[0].value.endswith(":orange[not known yet]")
     assert not app.metric and app.button(key="next").disabled and len(app.get("deck_gl_json_chart")) == 1
     assert address(app) == {"case": last} | fields(end)

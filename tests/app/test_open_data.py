@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from app import uploads, warming
 from app.settings import ADDRESS_VARIABLE, UPLOAD_VARIABLE
 from app.sources import dataset_source, own_datasets
-from recap.data.out_of_core import preparation
+from recap.data import out_of_core as preparation
 from recap.errors import ConfigError, RecapError
 from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
 from tests.learn_worlds import DEMO

@@ -84,8 +84,8 @@ FAULTS = """() => {
     return true;
   };
   for (const root of roots) {
-    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-    for (let node; (node = walker.nextNode());) {
+    const nodes = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let node; (node = nodes.nextNode());) {
       const e = node.parentElement, said = node.textContent.trim();
       if (!said || !e || e.closest('style, script, canvas, [data-testid=stIconMaterial], .katex, .modebar')) continue;
       if (!e.checkVisibility({opacityProperty: true, visibilityProperty: true})) continue;

@@ -196,6 +196,8 @@ def test_as_of_and_new_places_and_added_checkins(caplog: pytest.LogCaptureFixtur
     early = model.predict(data, as_of=moment)
     assert early["as_of"].max() <= moment and "has seen this time" in caplog.text
     assert not model.predict(data, new_places=True)["visited"].any()
+    closed = early["poi_id"].iloc[0]
+    assert closed not in set(model.predict(data, without=closed)["poi_id"]) and "choose as before" in caplog.text
     later = visits().tail(3).assign(user_id="new", time=lambda table: table["time"] + pd.Timedelta(days=30))
     found = model.predict(data, ["new"], 1, checkins=later, timezone="Europe/Zurich")
     assert found["as_of"].tolist() == [later["time"].max()] and found["visits"].item() >= 1

@@ -25,6 +25,8 @@ OUTLINE: Final = lesson.Outline(
     "Where at 18:00?",
     "Where a user goes next and where they are at 18:00 are two questions.",
     5,
+    "Guesses the first place at an hour, then moves the clock.",
+    "RECAP that can be asked with a time.",
     (
         "At which of your own places does the clock alone say that you are there?",
         "Who could know in advance when somebody checks in next?",

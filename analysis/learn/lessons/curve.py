@@ -26,6 +26,8 @@ OUTLINE: Final = lesson.Outline(
     "Reading a curve",
     "A curve says how many points a place gets for one number about it.",
     5,
+    "Guesses the shape of a curve, then reads points from it.",
+    "RECAP with learned curves.",
     (
         "Which of your own habits would need another shape?",
         "Two features move together. What can their two curves not tell you?",

@@ -18,6 +18,8 @@ OUTLINE: Final = lesson.Outline(
     "How many hops?",
     "Each further hop reaches more true places, and many more wrong ones.",
     5,
+    "Guesses the best number of hops, then adds hops.",
+    "Any city.",
     (
         "What does a third hop reach that two hops do not?",
         "Among how many places would the model then have to choose?",

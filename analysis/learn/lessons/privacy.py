@@ -22,6 +22,8 @@ OUTLINE: Final = Outline(
     "Whose traces these are",
     "A few points identify a person, even where each place alone is hidden.",
     5,
+    "Guesses how many users four points identify, then changes k.",
+    "Any city.",
     (
         "Who knows four of your points from last week?",
         "What would you share of a trace, and at which k?",

@@ -21,6 +21,8 @@ OUTLINE: Final = lesson.Outline(
     "Rare transitions",
     "Where nobody went that way, counting transitions fails; past visits still find the place, unless it is new.",
     15,
+    "Guesses how many transitions are rare, then moves the threshold.",
+    "Any city.",
     (
         "What else has common parts and rare pairs? Think of words and sentences.",
         "Where would you set the threshold, and who would notice?",

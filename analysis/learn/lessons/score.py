@@ -24,6 +24,8 @@ OUTLINE: Final = lesson.Outline(
     "A score is a sum",
     "Contributions add up; which of them are stable must be checked.",
     5,
+    "Guesses which group puts a place ahead, then adds groups up.",
+    "A trained RECAP.",
     (
         "Which contribution would you show to the user it is about?",
         "What did the user know that no contribution can show?",

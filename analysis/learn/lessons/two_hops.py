@@ -19,6 +19,8 @@ OUTLINE: Final = lesson.Outline(
     "Two-hop paths",
     "Two known transitions can explain a new one; only an ablation shows whether they do.",
     15,
+    "Guesses whether a new transition can be found, then tries places in between. The teacher trains the toy town.",
+    "Any city.",
     (
         "In the toy town only paths help. What differs in the real city?",
         "When is a good path no more than a nice story?",

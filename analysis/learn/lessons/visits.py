@@ -28,6 +28,8 @@ OUTLINE: Final = lesson.Outline(
     "Past visits",
     "Users return to places they visited often, recently, or just now.",
     15,
+    "Guesses which number finds most returns, then sets three weights.",
+    "The paper's RECAP, as in the invented city.",
     (
         "Which of your own places would past visits predict? Which would they never predict?",
         "Your own weights are a model with three numbers. What would a fourth be?",

@@ -1,9 +1,7 @@
 """The box next to the cards: notes and tags of the chosen case, its views, and its collection."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -15,6 +13,7 @@ from analysis.formatting import day
 from app import state
 from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import CardEntry
+from app.components.cases.collection_order import SAID, change_library, show_order
 from app.components.cases.exchange import open_library
 from app.components.text import act_button, quiet, say_once, section
 from app.components.words import READ_ONLY
@@ -22,10 +21,7 @@ from app.pages import COMPARE, EXPLAIN, PRESENT, WALK
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
-from recap.errors import RecapError
-from recap.machine.printable import markdown_text, shortened
-
-_SAID = "cases_said"
+from recap.machine.printable import markdown_text
 
 
 def show_chosen(source: Source, shelf: Shelf, entry: CardEntry, collection: Stored[Collection] | None) -> None:
@@ -58,8 +54,8 @@ def show_chosen(source: Source, shelf: Shelf, entry: CardEntry, collection: Stor
         if not read_only:
             _membership(shelf, saved)
     if collection is not None:
-        _order(shelf, collection, read_only=read_only)
-    say_once(_SAID)
+        show_order(shelf, collection, read_only=read_only)
+    say_once(SAID)
 
 
 def _open_button(source: Source, label: str, page: str, entry: CardEntry) -> None:
@@ -102,19 +98,19 @@ def _notes(source: Source, entry: CardEntry, saved: Stored[SavedCase] | None, *,
         changed = typed | {"tags": parse_tags(typed["tags"]), "changed": datetime.now(UTC)}
         if saved is not None:
             base = saved.value
-            _do(lambda: open_library().change(saved, SavedCase.parse(base.model_dump() | changed)))
+            change_library(lambda: open_library().change(saved, SavedCase.parse(base.model_dump() | changed)))
             return
         opened = open_workspace(source)
         case = opened.case(entry.case)
         title = f"{opened.labels[int(case[c.SOURCE])]} → {opened.labels[int(case[c.TARGET])]}"
         new = _new_case(source, entry.case, title)
-        _do(lambda: open_library().add(SavedCase.parse(new.model_dump() | changed)))
+        change_library(lambda: open_library().add(SavedCase.parse(new.model_dump() | changed)))
 
     with st.container(horizontal=True):
         label = "Save changes" if saved else "Save case"
         act_button(label, "save_case", save, icon="bookmark_add", shortcut="S")
         if saved is not None:
-            act_button("Remove", "remove_case", _do, partial(open_library().remove, saved), type="tertiary")
+            act_button("Remove", "remove_case", change_library, partial(open_library().remove, saved), type="tertiary")
 
 
 def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
@@ -132,9 +128,9 @@ def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
         stored = shelf.collections.get(made.name)
         done = words.added_line(title)
         if stored is None:
-            _do(lambda: library.add(made), done)
+            change_library(lambda: library.add(made), done)
         else:
-            _do(lambda: library.change(stored, stored.value.with_case(saved.name)), done)
+            change_library(lambda: library.change(stored, stored.value.with_case(saved.name)), done)
         st.session_state["collection"] = made.name
 
     st.selectbox(
@@ -146,48 +142,3 @@ def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
         accept_new_options=True,
         on_change=add,
     )
-
-
-def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> None:
-    """The collection's cases in order, with buttons that move or remove them."""
-    section(words.order_title(collection.value.title))
-    there = shelf.in_order(collection.value)
-    gone = len(collection.value.cases) - len(there)
-
-    def change(transform: Callable[[Collection], Collection]) -> None:
-        _do(lambda: open_library().change(collection, transform(collection.value)))
-
-    with st.container(gap=None):
-        for at, stored in enumerate(there):
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.markdown(f"{at + 1} {markdown_text(shortened(stored.value.title, 44))}")
-                if read_only:
-                    continue
-                name = stored.name
-                up, down = (partial(Collection.moved, case=name, by=by) for by in (-1, 1))
-                gone_from = partial(Collection.without_case, case=name)
-                _move("arrow_upward", f"earlier-{name}", "Earlier", at > 0, change, up)
-                _move("arrow_downward", f"later-{name}", "Later", at + 1 < len(there), change, down)
-                _move("close", f"leave-{name}", "Remove from this collection", True, change, gone_from)
-    if gone:
-        quiet(words.gone_line(gone))
-    if not read_only:
-        remove = partial(open_library().remove, collection)
-        act_button("Remove this collection", "remove_collection", _do, remove, type="tertiary", help=words.CASES_STAY)
-
-
-def _move(icon: str, key: str, help: str, possible: bool, *act: Any) -> None:
-    act_button("", key, *act, icon=icon, type="tertiary", help=help, disabled=not possible)
-
-
-def _do(action: Callable[[], object], said: str = "") -> None:
-    """Change the library and say so; a refusal becomes a message, and typed text stays."""
-    try:
-        done = action()
-    except RecapError as error:
-        st.session_state[_SAID] = str(error)
-    else:
-        if isinstance(done, Stored) and isinstance(done.value, SavedCase):
-            said = words.saved_line(done.value.link.case)
-        if said:
-            st.toast(said)

@@ -40,7 +40,9 @@ def save_control(source: Source, shown: CaseExplanation, about: int | None, agai
 
 def _note(source: Source, shown: CaseExplanation, about: int | None, against: int | None, shelf: Shelf) -> None:
     """A note for this view; overwrites a saved one."""
-    link = CaseLink.to(open_predictor(source), shown.moment, about=about, against=against, edits=shown.edits)
+    link = CaseLink.to(
+        open_predictor(source, shown.moment), shown.moment, about=about, against=against, edits=shown.edits
+    )
     link = link.model_copy(update={"checkpoint": source.checkpoint_hash, "dataset": source.dataset_hash})
     view = SavedCase(link=link, title=shown.headline.text[:MAX_TITLE], saved=datetime.now(UTC))
     there = shelf.cases.get(view.name)

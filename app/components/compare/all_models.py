@@ -15,15 +15,15 @@ _FORMS: Final = {"markdown": ("Markdown", "md"), "latex": ("LaTeX", "tex"), "csv
 """Name and ending of each form of `write_table`."""
 
 
-def save_all_models(source: Source) -> None:
+def save_all_models(source: Source, metric: str, against: str) -> None:
     """A button for each form; models whose test cases are not ranked yet are left out."""
     quiet(words.ALL_MODELS)
     intervals = toggle("Intervals", key="all-models-intervals", help=words.INTERVALS_HELP)
     with st.container(horizontal=True):
         for form, (name, ending) in _FORMS.items():
-            write = partial(_written, source, form, intervals)
+            write = partial(_written, source, form, intervals, metric, against)
             save_button(name, write, f"all-models.{ending}", key=f"all-models-{form}")
 
 
-def _written(source: Source, form: str, intervals: bool) -> bytes:
-    return all_models_table(source, form, intervals=intervals).encode()
+def _written(source: Source, form: str, intervals: bool, metric: str, against: str) -> bytes:
+    return all_models_table(source, form, intervals=intervals, metric=metric, against=against).encode()

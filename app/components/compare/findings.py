@@ -64,7 +64,11 @@ def show_numbers(found: Comparison) -> None:
     """One row for each group, with its interval, the larger p and the verdict."""
     table = pd.DataFrame([_row(row, found) for row in found.rows.to_dict(orient="records")])
     if state.window_width() != "wide":  # the sentence above has these two
-        table = table.drop(columns=[name for name in table if name in map(words.only_title, (found.a, found.b))])
+        table = table.drop(
+            columns=[
+                name for name in table if str(name).strip() in {words.only_title(side) for side in (found.a, found.b)}
+            ]
+        )
     right = {name: st.column_config.TextColumn(alignment="right") for name in table.columns[1:-1]}
     better = st.column_config.TextColumn(help=tooltip("tie"))
     right["p"] = st.column_config.TextColumn(alignment="right", help=tooltip("mcnemar_p", "sign_flip_p"))

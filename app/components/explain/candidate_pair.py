@@ -77,10 +77,10 @@ def back_to_truth(shown: CaseExplanation, pair: PlacePair) -> None:
 
 def search_place(source: Source, moment: Moment, text: str, taken: int) -> int | None:
     """The best-ranked place with this name or else containing it, or None."""
-    found = places_named(open_workspace(source).labels, text, taken)
+    found = places_named(open_workspace(source).at(moment).labels, text, taken)
     if not found:
         return None
-    total_P = build_edited_case(open_ranker(source), moment).total_P
+    total_P = build_edited_case(open_ranker(source, moment), moment).total_P
     return max(found, key=lambda poi: float(total_P[poi]))
 
 

@@ -25,12 +25,12 @@ def case_bar(source: Source, moment: Moment) -> bool:
         more = st.popover("", icon=":material/tune:", key="more", help="Model and truth")
     with more:
         source_picker(source, lists=True)
-        return moment.next_place(open_workspace(source).dataset) is None or truth_toggle()
+        return moment.next_place(open_workspace(source).at(moment).dataset) is None or truth_toggle()
 
 
 def case_picker(source: Source, moment: Moment) -> None:
     """A moment that is no case is listed by its name, after the user's cases."""
-    opened = open_workspace(source)
+    opened = open_workspace(source).at(moment)
     is_case, last = isinstance(moment, Case), len(opened.cases) - 1
     case = moment.number if isinstance(moment, Case) else last_case(opened, moment)
     others = [] if is_case else [moment_name(opened, moment)]

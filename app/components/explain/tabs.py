@@ -194,7 +194,7 @@ def _curves(source: Source, shown: CaseExplanation) -> None:
 
 def _map(source: Source, shown: CaseExplanation) -> None:
     st.pydeck_chart(
-        maps.draw_map(source, explain_deck, shown, open_workspace(source)),
+        maps.draw_map(source, explain_deck, shown, open_workspace(source).at(shown.moment)),
         height=_MAP_HEIGHT,
         key="explain-map",
         alt=case_words.case_map_alt(shown),

@@ -58,7 +58,7 @@ def current_edits(source: Source, moment: Moment) -> Edits:
     if asked is not None:
         try:
             edits = parse_edits(asked)
-            build_edited_case(open_ranker(source), moment, edits)
+            build_edited_case(open_ranker(source, moment), moment, edits)
             st.session_state[_KEY] = (owner, edits)
         except RecapError as error:
             st.session_state[_KEY] = (owner, ())
@@ -75,7 +75,7 @@ def change_edits(source: Source, moment: Moment, transform: Callable[[Edits], Ed
     _, edits = st.session_state.get(_KEY, (None, ()))
     changed = transform(edits)
     try:
-        build_edited_case(open_ranker(source), moment, changed)
+        build_edited_case(open_ranker(source, moment), moment, changed)
     except RecapError as error:
         st.session_state["edit_refused"] = str(error)
         return
@@ -120,7 +120,7 @@ def show_what_if(source: Source, before: CaseExplanation, shown: CaseExplanation
             clock(source, shown.moment, before.time_given, shown.time_given, SetArrival)
     if "visits" in shown.supported_edits:
         _visit_pills(source, before, edits)
-    undo(source, shown.moment, edits, describe_changes(edits, open_workspace(source).labels, before))
+    undo(source, shown.moment, edits, describe_changes(edits, open_workspace(source).at(shown.moment).labels, before))
     say_once("edit_refused")
     _smallest_edit(source, shown)
 
@@ -232,7 +232,7 @@ def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
         return
     with st.spinner("Trying changes"):
         flip, tried = explanations.smallest_edit(source, shown.moment, shown.target, shown.runner_up, shown.edits)
-    quiet(markdown_text(describe_flip(flip, tried, open_workspace(source).labels, shown)))
+    quiet(markdown_text(describe_flip(flip, tried, open_workspace(source).at(shown.moment).labels, shown)))
     if flip is not None:
         add = flip.edit
         act_button("Apply it", "apply_smallest", change_edits, source, shown.moment, lambda now: (*now, add))

@@ -15,7 +15,9 @@ from app import (
     threads,  # noqa: F401 # one thread
 )
 from app.cached import learn as cached
+from app.classroom import current_classroom
 from app.components.learn import place, words
+from app.components.learn.class_answers import hand_in
 from app.components.learn.scenes import move_handles, one_handle, show_chart, show_scene
 from app.components.text import act_button, quiet, section
 from app.pages import PAGES
@@ -93,6 +95,8 @@ def _answers(question: LessonQuestion, key: str, given: int | None, answer: Call
         label_visibility="collapsed",
     )
     act_button(label, f"{key}_answer", answer, chosen, icon="check", disabled=chosen is None)
+    if current_classroom() is not None:
+        quiet(words.IS_COUNTED)
     if given is not None:
         icon = ":material/check_circle:" if given == question.right else ":material/replay:"
         st.info(question.choices[given].reply, icon=icon)
@@ -155,10 +159,12 @@ def _go_on(number: int) -> None:
 
 def _commit(number: int, choice: int) -> None:
     place.keep(place.current_progress().with_guess(number, choice))
+    hand_in(number, "guess", choice)
 
 
 def _answer(number: int, choice: int) -> None:
     place.keep(place.current_progress().with_check(number, choice))
+    hand_in(number, "check", choice)
 
 
 def _again(lesson: Lesson, number: int) -> None:

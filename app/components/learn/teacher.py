@@ -1,36 +1,49 @@
-"""For teachers: a plan for one class, questions to discuss, and a handout."""
+"""For teachers: a plan for one class, questions to discuss, a handout and its answer key."""
 
 from functools import partial
+from typing import Final
 
 import pandas as pd
 import streamlit as st
 
 from analysis.learn.course import COURSE, MINUTES, ROUTE
-from analysis.learn.handout import handout_html
+from analysis.learn.handout import PrintedPage, sheet_html
 from analysis.learn.lesson import Lesson, LessonUnavailableError
+from analysis.learn.plan import CLASS_MINUTES, class_plan
 from app import state
 from app.cached import learn as cached
 from app.cached.workspace import open_workspace
+from app.classroom import current_classroom
 from app.components.learn import words
+from app.components.learn.class_answers import is_let_in, show_class_answers
+from app.components.learn.invitation import invite_button
 from app.components.text import quiet, section
-from app.components.toolbar import save_button
+from app.components.toolbar import file_words, save_button
 from app.sources import Source
+
+_SHEETS: Final[tuple[tuple[PrintedPage, str, str, str], ...]] = (
+    ("handout", "Handout", "print", words.HANDOUT_HELP),
+    ("answer_key", "Answer key", "key", words.KEY_HELP),
+)
 
 
 def show_teacher(source: Source) -> None:
+    """The page; where a class is counted it asks for the token first."""
+    room = current_classroom()
+    if room is not None and not is_let_in(room):
+        st.button("Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=_back)
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=_back)
         st.space("stretch")
-        save_button(
-            "Handout",
-            partial(_handout, source),
-            "handout.html",
-            key="learn_handout",
-            icon=":material/print:",
-            help=words.HANDOUT_HELP,
-        )
-    st.title(words.plan_title(ROUTE, MINUTES), anchor=False)
-    st.markdown(words.FOR_TEACHERS)
+        invite_button(source)
+        for sheet, label, icon, says in _SHEETS:
+            look = {"key": f"learn_{sheet}", "icon": f":material/{icon}:", "help": says}
+            save_button(label, partial(_sheet, source, sheet), f"{file_words(label)}.html", **look)
+    st.title(words.plan_title(CLASS_MINUTES), anchor=False)
+    st.markdown(words.for_teachers(ROUTE, MINUTES))
+    if room is not None:
+        show_class_answers(source, room)
     section("Plan")
     st.table(_plan(), border="horizontal")  # a plain table wraps on a narrow screen, and prints
     section("Questions to talk about")
@@ -38,21 +51,16 @@ def show_teacher(source: Source) -> None:
         with st.expander(f"{number + 1}. {entry.outline.title}"):
             st.markdown(entry.outline.idea)
             st.markdown("\n".join(f"- {question}" for question in entry.outline.questions))
-    quiet(words.NOTHING_SENT)
+    quiet(words.NOTHING_SENT if room is None else words.COUNTED_HERE)
 
 
 def _plan() -> pd.DataFrame:
-    start, rows = 0, []
-    for number, entry in enumerate(COURSE):
-        outline = entry.outline
-        when = f"{start} to {start + outline.minutes}" if number < ROUTE else f"extra, {outline.minutes}"
-        rows.append({"": number + 1, "Lesson": outline.title, "Minutes": when, "Idea": outline.idea})
-        start += outline.minutes
-    return pd.DataFrame(rows).set_index("")
+    rows = [(row.minutes, row.part, row.does, row.needs) for row in class_plan()]
+    return pd.DataFrame(rows, columns=["Minutes", "Part", "The class", "Needs"]).set_index("Minutes")
 
 
-def _handout(source: Source) -> bytes:
-    """The handout. Questions of a real city name places of single people, so they are left out."""
+def _sheet(source: Source, sheet: PrintedPage) -> bytes:
+    """A printable page. Questions of a real city name places of single people, so they are left out."""
     dataset = open_workspace(source).dataset
     lessons: list[Lesson | None] = []
     for number in range(len(COURSE)):
@@ -60,7 +68,7 @@ def _handout(source: Source) -> bytes:
             lessons.append(cached.lesson(source, number) if dataset.manifest.synthetic else None)
         except LessonUnavailableError:
             lessons.append(None)
-    return handout_html(dataset.manifest.name, lessons).encode()
+    return sheet_html(sheet, dataset.manifest.name, lessons).encode()
 
 
 def _back() -> None:

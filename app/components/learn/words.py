@@ -2,20 +2,37 @@
 
 from typing import Final
 
+from app.classroom import FEWEST_ANSWERS
+from recap.machine.printable import count_of
+
 TRAIN_AGAIN: Final = "Train again to see what your change does."
-FOR_TEACHERS: Final = (
-    "Each lesson asks for a guess before the answer. Let the class guess alone, talk in pairs, then reveal."
-)
 NOTHING_SENT: Final = "Answers stay in the address of each learner's page. Nothing is sent anywhere."
-HANDOUT_HELP: Final = "One page that prints: all questions, then the answers."
+IS_COUNTED: Final = "Your last answer is counted for the class, without your name."
+COUNTED_HERE: Final = "Each learner's last answer is counted in the server's memory, without names, until the app ends."
+DOOR_HELP: Final = "The start of the app printed it."
+STAYS_CLOSED: Final = "This is not the token that the start of the app printed."
+HANDOUT_HELP: Final = "To print: the plan on one page, then all questions."
+KEY_HELP: Final = "To print: all answers."
+ADDRESS_HELP: Final = "Choose what other computers can reach, or type it."
 
 
 def progress_line(lessons: int, minutes: int, answered: int, questions: int) -> str:
     return f"Lessons 1 to {lessons}: {minutes} minutes. All lessons: {answered} of {questions} questions answered."
 
 
-def plan_title(lessons: int, minutes: int) -> str:
-    return f"{lessons} lessons, {minutes} minutes"
+def plan_title(minutes: int) -> str:
+    return f"A class of {minutes} minutes"
+
+
+def for_teachers(lessons: int, minutes: int) -> str:
+    return (
+        "Each lesson asks for a guess before the answer. Let the class guess alone, talk in pairs, then reveal. "
+        f"The first {lessons} lessons alone take {minutes} minutes."
+    )
+
+
+def class_waits(answers: int) -> str:
+    return f"{count_of(answers, 'answer')}. From {FEWEST_ANSWERS} on, the page shows how many chose which."
 
 
 def your_guess(question: str, answer: str) -> str:

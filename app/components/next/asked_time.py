@@ -3,25 +3,30 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Final
+from functools import partial
+from time import monotonic
+from typing import Any, Final, TypeVar
 
 import streamlit as st
 
 from analysis.workspace import Workspace
 from app import state
 from app.components.next import choice, words
-from app.components.text import pick, quiet
+from app.components.text import pick, quiet, toggle
+from app.components.walk.walk_player import SECONDS_PER_STEP
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
 from recap.asking.itinerary import Itinerary, usual_pause
-from recap.history.moments import link_time, local_text
+from recap.history.moments import Moment, link_time, local_text, whole_seconds
 from recap.history.tensors import SECONDS_PER_DAY
 
 WHENEVER, AT = "Whenever", "At"
 _STEP: Final = 15 * 60
 _DAYS: Final = 7
 _LAST: Final = time(23, 45)
-_EVERYONE: Final = "next_everyone_at"
+_HALF_HOUR: Final = 30 * 60
+_PLAYS: Final = "everyone-play"
+_Moment = TypeVar("_Moment", bound=Moment)
 
 
 def pick_question(source: Source) -> None:
@@ -40,34 +45,33 @@ def pick_question(source: Source) -> None:
 
 def timed(opened: Workspace, itinerary: Itinerary, *, reads_time: bool) -> Itinerary:
     """The itinerary with a time asked for, where the model reads it, else without one."""
-    if itinerary.is_empty or not reads_time:
-        at = None
-    else:
-        last = last_seconds(opened, itinerary)
-        pause = usual_pause(itinerary.history(opened.dataset, opened.checkins))
-        at = _next_quarter(last + 60 * pause[1] if pause and itinerary.at is None else last)
-        at = at if itinerary.at is None or itinerary.at < last else itinerary.at
-    if at != itinerary.at:
-        itinerary = replace(itinerary, at=at)
-        choice.show(itinerary)
-    return itinerary
+    asked = replace(itinerary, at=None)
+    if reads_time and not itinerary.is_empty:
+        asked = at_usual_time(opened, itinerary)
+    if asked != itinerary:
+        choice.show(asked)
+    return asked
 
 
-def last_seconds(opened: Workspace, itinerary: Itinerary) -> int:
-    """Local seconds of the last stop."""
-    return int(itinerary.history(opened.dataset, opened.checkins).local_seconds_H[-1])
+def at_usual_time(opened: Workspace, moment: _Moment) -> _Moment:
+    """With a time that is not before the last stop: by default where the user's pauses usually end."""
+    known = opened.any_ranker.known_at(moment)
+    last, pause = int(known.local_seconds_H[-1]), usual_pause(known)
+    if moment.at is None:
+        return replace(moment, at=_next_quarter(last + 60 * pause[1] if pause else last))
+    return moment if moment.at >= last else replace(moment, at=_next_quarter(last))
 
 
 def pick_own_time(opened: Workspace, itinerary: Itinerary) -> None:
     """Day and clock of one user's time."""
     assert itinerary.at is not None
-    last = last_seconds(opened, itinerary)
+    last = int(opened.any_ranker.known_at(itinerary).local_seconds_H[-1])
     _pick_time(last, itinerary.at, lambda at: choice.show(replace(itinerary, at=max(at, _next_quarter(last)))))
 
 
 def say_usual_pause(opened: Workspace, itinerary: Itinerary) -> None:
     """Where this user's pauses usually end."""
-    found = usual_pause(itinerary.history(opened.dataset, opened.checkins))
+    found = usual_pause(opened.any_ranker.known_at(itinerary))
     if found is not None:
         quiet(words.pause_line(*found))
 
@@ -75,13 +79,41 @@ def say_usual_pause(opened: Workspace, itinerary: Itinerary) -> None:
 def pick_time_of_all(opened: Workspace, known_until: date) -> datetime:
     """The time at which everyone is asked for; ``known_until``: the last day with known check-ins."""
     last = int(datetime.combine(known_until, time(), UTC).timestamp())
-    asked = link_time(state.incoming("at"))
-    if asked is not None:
-        st.session_state[_EVERYONE] = asked
-    at = max(st.session_state.get(_EVERYONE) or last + SECONDS_PER_DAY * 3 // 2, last)
-    state.write_param("at", local_text(at))
-    _pick_time(last, at, lambda chosen: st.session_state.update({_EVERYONE: chosen}))
-    return datetime.fromtimestamp(at, UTC).replace(tzinfo=None)
+    at = max(state.choice_of_data(opened.dataset.hash, "at", link_time) or last + SECONDS_PER_DAY * 3 // 2, last)
+    is_last = _half_hour_after(at) % SECONDS_PER_DAY == 0
+    if is_last:
+        st.session_state[_PLAYS] = False
+    if not st.session_state.get(_PLAYS):  # each value in the address is a step of the browser's Back
+        state.write_param("at", local_text(at))
+    _pick_time(last, at, partial(_show_all_at, opened))
+
+    def play() -> None:
+        if is_last:
+            _show_all_at(opened, at - at % SECONDS_PER_DAY)
+
+    toggle("Play", key=_PLAYS, help=words.PLAY_HELP, on_change=play)
+    return _as_time(at)
+
+
+def play_on(opened: Workspace, at: datetime) -> None:
+    """While playing, ask for the next half hour of the day after a pause, see `show_walk_player`."""
+    shown = monotonic()
+
+    def step() -> None:
+        if monotonic() - shown >= SECONDS_PER_STEP * 0.8:
+            _show_all_at(opened, _half_hour_after(whole_seconds(at)))
+            st.rerun()
+
+    if st.session_state.get(_PLAYS):
+        st.fragment(run_every=SECONDS_PER_STEP)(step)()
+
+
+def _show_all_at(opened: Workspace, at: int) -> None:
+    state.choose("at", (opened.dataset.hash, at))
+
+
+def _half_hour_after(seconds: int) -> int:
+    return (seconds // _HALF_HOUR + 1) * _HALF_HOUR
 
 
 def _pick_time(last: int, at: int, show: Callable[[int], None]) -> None:
@@ -105,7 +137,7 @@ def _pick_time(last: int, at: int, show: Callable[[int], None]) -> None:
         show(start + 3600 * chosen.hour + 60 * chosen.minute)
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        look: dict[str, Any] = {"value": start if start in days else None, "format_func": lambda at: _day_name(at)}
+        look: dict[str, Any] = {"value": start if start in days else None, "format_func": _day_name}
         pick(st.pills, "Day", list(days), on_day, "at", key="at-day", **look)
         look = {"value": _as_time(start).date(), "format": "YYYY-MM-DD", "width": 140}
         look |= {"min_value": _as_time(first).date(), "max_value": _as_time(max(first, start)).date() + timedelta(3660)}

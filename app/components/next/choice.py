@@ -121,7 +121,7 @@ def add_stop(opened: Workspace, itinerary: Itinerary, poi: int) -> None:
         return
     gap = 0 if itinerary.is_empty else usual_gap(opened.checkins, itinerary)
     if itinerary.at is not None:
-        gap = (itinerary.at - int(itinerary.history(opened.dataset, opened.checkins).local_seconds_H[-1])) // 60
+        gap = (itinerary.at - int(opened.any_ranker.known_at(itinerary).local_seconds_H[-1])) // 60
     show(replace(itinerary.plus(poi, gap), at=None))
 
 

@@ -1,6 +1,7 @@
 """Everyone's next places: a table that opens a user, and expected next visits per place."""
 
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -11,10 +12,13 @@ from analysis.figures.next_map import EVERYONE_HEIGHT_PX, draw_expected, expecte
 from analysis.glossary import tooltip
 from analysis.records.case_filters import matching_places
 from analysis.trajectories.everyone import (
+    BEFORE,
+    CHANGE,
     COUNTED,
     EXPECTED,
     EXPECTED_COUNTED,
     FIRST,
+    KNOWN_BY,
     SECOND,
     Everyone,
     everyone_as_recorded,
@@ -25,21 +29,26 @@ from analysis.workspace import Workspace
 from app import state
 from app.cached import explanations, maps
 from app.cached.figures import drawn
-from app.cached.workspace import MOST_SCORES, open_workspace
+from app.cached.workspace import MOST_SCORES
 from app.components.chart_table import show_figure, ticked_list
 from app.components.next import choice, words
+from app.components.next.slide import say_everyone
+from app.components.present.add import slides_button
 from app.components.text import choose_one, pick, quiet
 from app.components.toolbar import downloads
 from app.components.walk.predictions import LIST_NINTHS, MAP_NINTHS, NINTH_PX, probability_column
+from app.pages import NEXT
 from app.sources import Source
 from recap import columns as c
 from recap.asking.itinerary import Itinerary
-from recap.history.moments import whole_seconds
+from recap.history.moments import link_number, whole_seconds
 from recap.machine.printable import shortened
 from recap.privacy import Generalisation
 
 _DAY: Final = "YYYY-MM-DD"
 _LONGEST_NAME: Final = 21
+_MOST_OFFERED: Final = 500
+"""Places in the list of those to close, the most expected ones."""
 _TABLE_PX: Final = EVERYONE_HEIGHT_PX - 80
 _PASSES: Final = 10
 """A prediction for everyone costs about so many times as much as the ranking of as many cases."""
@@ -62,12 +71,14 @@ def as_of_control(opened: Workspace) -> date | None:
 
 
 def show_everyone(source: Source, as_of: date | None, at: datetime | None = None) -> None:
-    opened = open_workspace(source)
+    opened = explanations.open_model(source).known
     if opened.dataset.num_users * opened.dataset.num_pois * _PASSES > MOST_SCORES:
         st.title(words.MANY_USERS.format(users=opened.dataset.num_users), anchor=False)
         quiet(words.TOO_MANY)
         return
-    found = explanations.predict_everyone(source, as_of, at)
+    closed = state.choice_of_data(opened.dataset.hash, "without", partial(_numbers, opened))
+    state.write_param("without", ".".join(map(str, closed)) or None)
+    found = explanations.predict_everyone(source, as_of, at, closed)
     title, line = words.everyone(found, as_of or last_day(opened), at)
     st.title(title, anchor=False)
     st.markdown(line)
@@ -81,10 +92,13 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
                 source=source,
                 key="everyone",
                 exact_tables={
-                    "Predictions": lambda: pd.concat(everyone_as_recorded(opened, as_of, at), ignore_index=True)
+                    "Predictions": lambda: pd.concat(everyone_as_recorded(opened, as_of, at, closed), ignore_index=True)
                 },
                 notes=(words.DEFAULT_ROWS.format(people=people), words.EXACT_ROWS),
             )
+            if not found.places.empty:
+                say = partial(say_everyone, found, as_of or last_day(opened), at)
+                slides_button(source, NEXT, ("everyone", as_of, at), say)
             quiet(words.OPEN_ROW, width="content")
     if not found.places.empty:
         with grid.cell(column_span=LIST_NINTHS):
@@ -93,9 +107,14 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
 
 def _places(source: Source, opened: Workspace, found: Everyone, at: datetime | None) -> None:
     named = {"map": "On the map", "table": "Places"}
+    key = "everyone-places"
     if found.followed:
         named["chart"] = "Expected and counted"
-    shown = choose_one("Places", list(named), key="everyone-places", named=named.__getitem__)
+    if found.closed:
+        key, named = "everyone-changes", {"table": "Where they go", "map": "On the map"}
+    with st.container(horizontal=True, vertical_alignment="center"):
+        shown = choose_one("Places", list(named), key=key, named=named.__getitem__)
+        _pick_closed(opened, found)
     if shown == "map":
         deck = maps.draw_map(source, expected_deck, opened, found.places)
         st.pydeck_chart(deck, height=EVERYONE_HEIGHT_PX, key="expected-map", alt=words.EXPECTED_ALT)
@@ -105,6 +124,26 @@ def _places(source: Source, opened: Workspace, found: Everyone, at: datetime | N
         show_figure(drawn(draw_expected, found.places, words.expected_heading(at)), "expected-chart", words.CHART_ALT)
 
 
+def _numbers(opened: Workspace, text: str | None) -> tuple[int, ...]:
+    """Places as a link names them."""
+    numbers = (link_number(part, opened.dataset.num_pois) for part in (text or "").split("."))
+    return tuple(dict.fromkeys(number for number in numbers if number >= 0))
+
+
+def _pick_closed(opened: Workspace, found: Everyone) -> None:
+    """Places to leave out as candidates, of those that have a name here."""
+    names = dict(zip(found.places[c.POI], shown_names(found.places), strict=True))
+    is_named = found.places[KNOWN_BY] >= Generalisation().min_users
+    offered = list(dict.fromkeys([*found.closed, *found.places.loc[is_named, c.POI].head(_MOST_OFFERED)]))
+
+    def close() -> None:
+        state.choose("without", (opened.dataset.hash, tuple(st.session_state["everyone-without"])))
+
+    look: dict[str, Any] = {"format_func": names.__getitem__, "placeholder": "Close a place", "width": 240}
+    chosen = list(found.closed)
+    pick(st.multiselect, "Close a place", offered, close, "without", key="everyone-without", value=chosen, **look)
+
+
 def _place_table(found: Everyone, at: datetime | None) -> None:
     """Every place, the number expected there, and of users whose next check-in counts, how many went there."""
     columns: dict[str, Any] = {
@@ -112,13 +151,14 @@ def _place_table(found: Everyone, at: datetime | None) -> None:
         EXPECTED: st.column_config.NumberColumn(words.expected_heading(at), format="%.1f", width=110),
     }
     if found.followed:
-        heading = f"Counted (n = {found.followed:,})"
-        help_text = None if at is None else words.COUNTED_HELP
-        columns[EXPECTED_COUNTED] = st.column_config.NumberColumn(
-            f"Of these {found.followed:,}", format="%.1f", width=90
-        )
-        columns[COUNTED] = st.column_config.NumberColumn(heading, width=110, help=help_text)
-    table = found.places.assign(name=shown_names)[list(columns)]
+        who, help_text = f"{found.followed:,}", None if at is None else words.COUNTED_HELP
+        columns[EXPECTED_COUNTED] = st.column_config.NumberColumn(f"Of these {who}", format="%.1f", width=90)
+        columns[COUNTED] = st.column_config.NumberColumn(f"Counted (n = {who})", width=110, help=help_text)
+    if found.closed:
+        for name, heading in ((BEFORE, "Before"), (EXPECTED, "After"), (CHANGE, "Difference")):
+            columns[name] = st.column_config.NumberColumn(heading, format="%.2f", width=90)
+        columns = {name: columns[name] for name in ("name", BEFORE, EXPECTED, CHANGE)}
+    table = (found.changes if found.closed else found.places).assign(name=shown_names)[list(columns)]
     st.dataframe(table, column_config=columns, hide_index=True, height=_TABLE_PX, key="place-table")
 
 

@@ -11,18 +11,19 @@ import streamlit as st
 from analysis.figures.walk_map import places_deck
 from analysis.trajectories.cameras import NEXT_HEIGHT_PX
 from analysis.trajectories.predictions import CasePrediction, standing_out
-from analysis.trajectories.trajectory import read_stops
+from analysis.trajectories.trajectory import Trajectory, read_stops
 from analysis.workspace import Workspace
 from app import state
 from app.cached import explanations, maps
-from app.cached.workspace import open_workspace
 from app.components.chart_table import ticked_list
 from app.components.next import choice, words
+from app.components.next.slide import say_prediction
+from app.components.present.add import slides_button
 from app.components.text import quiet
 from app.components.toolbar import downloads, legend, open_case_button
 from app.components.walk import words as walk_words
-from app.components.walk.predictions import LIST, LIST_NINTHS, MAP_NINTHS, NINTH_PX, list_table
-from app.pages import EXPLAIN
+from app.components.walk.predictions import LIST, LIST_NINTHS, MAP_NINTHS, NINTH_PX, list_table, say_never_visited
+from app.pages import EXPLAIN, NEXT
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
 from recap import columns as c
@@ -33,7 +34,7 @@ from recap.machine.printable import markdown_text, shortened
 
 def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, show_truth: bool) -> None:
     """Draw the prediction from an itinerary; before a new user's first stop, the map of all places."""
-    opened = open_workspace(source)
+    opened = explanations.open_model(source).known
     if itinerary.is_empty:
         st.title(words.BEGIN, anchor=False)
         grid = st.grid(9, min_column_width=NINTH_PX)
@@ -74,7 +75,7 @@ def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, sho
         choice.show_stops(opened, itinerary, walked.stops)
     with grid.cell(column_span=LIST_NINTHS):
         _list(itinerary, found)
-        _buttons(source, opened, itinerary, found, picked)
+        _buttons(source, opened, itinerary, found, picked, walked)
 
 
 def _map(source: Source, itinerary: Itinerary, best: list[int], alt: str, *drawn: Any, **options: Any) -> None:
@@ -87,7 +88,7 @@ def _map(source: Source, itinerary: Itinerary, best: list[int], alt: str, *drawn
         mark = next(((layer, at[0]) for layer, at in chosen.items() if at), st.session_state.get("next_mark"))
         st.session_state["next_mark"] = mark
         if mark is not None and mark[0] in clickable and mark[1] < len(clickable[mark[0]]):
-            choice.add_stop(open_workspace(source), itinerary, clickable[mark[0]][mark[1]])
+            choice.add_stop(explanations.open_model(source).known, itinerary, clickable[mark[0]][mark[1]])
 
     deck, on_select = maps.draw_map(source, *drawn, **options), state.unless_late(add, *state.ITINERARY)
     st.pydeck_chart(deck, height=NEXT_HEIGHT_PX, key="next-map", on_select=on_select, alt=alt)
@@ -106,10 +107,16 @@ def _list(itinerary: Itinerary, found: CasePrediction) -> None:
         state.choose_place(itinerary, int(listed[c.POI].iloc[at]))
 
     ticked_list(rows, choose, *state.ITINERARY, key="next-list", column_config=columns, **LIST)
+    say_never_visited(listed)
 
 
 def _buttons(
-    source: Source, opened: Workspace, itinerary: Itinerary, found: CasePrediction, picked: int | None
+    source: Source,
+    opened: Workspace,
+    itinerary: Itinerary,
+    found: CasePrediction,
+    picked: int | None,
+    walked: Trajectory,
 ) -> None:
     listed = found.candidates[c.POI].tolist()
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -118,8 +125,10 @@ def _buttons(
             st.button("Go there", icon=":material/add_location:", key="go-there", on_click=go)
         if source.checkpoint_hash is not None:
             open_case_button(EXPLAIN, source, found.moment, key="next-explain", about=picked)
-        given = {} if itinerary.at is None else {"time_given": pd.Timestamp(itinerary.at, unit="s")}
-        downloads(lambda: {"Next places": found.candidates.assign(**given)}, source=source, key="next")
+        downloads(lambda: {"Next places": found.candidates}, source=source, key="next")
+        if listed:
+            say = partial(say_prediction, source, opened, itinerary, found, walked)
+            slides_button(source, NEXT, (repr(itinerary), found.only_new), say)
     line = words.GO_AT
     if itinerary.at is None:
         line = words.gap_line(usual_gap(opened.checkins, itinerary), usual=not itinerary.is_new_user)

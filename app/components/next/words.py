@@ -6,9 +6,9 @@ from typing import Final
 import pandas as pd
 
 from analysis.explain.sentences import part_pill
-from analysis.formatting import LIKELY, chance, day, next_sentence, number_word, ordinal, percent
+from analysis.formatting import LIKELY, chance, day, next_sentence, number_word, on_day, ordinal, percent
 from analysis.records.ablations import GROUP_NAMES
-from analysis.trajectories.everyone import EXPECTED, LIKELY_PLACES, Everyone, shown_names
+from analysis.trajectories.everyone import CHANGE, EXPECTED, LIKELY_PLACES, Everyone, shown_names
 from analysis.trajectories.predictions import CasePrediction
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -40,15 +40,16 @@ NOBODY: Final = "No user passes these filters."
 TABLE_ALT: Final = "Every user with last place, first and second choice; a ticked row opens the user"
 OPEN_ROW: Final = "Tick a row to open the user."
 EXACT_ROWS: Final = "Each user's predicted whereabouts, one row per user and place, as recap predict writes them."
-DEFAULT_ROWS: Final = "Expected next visits of places where at least {people} people have been."
+DEFAULT_ROWS: Final = "Places where at least {people} people have been."
 GO_AT: Final = "*Go there* adds a stop at the time given."
 PROBABLE: Final = "A probability is not a fact: never base a decision about a person on it."
 THERE: Final = "Users there, if all check in then"
 COUNTED_HELP: Final = f"Only users whose next check-in is within {COUNTED_MINUTES} minutes of this time."
 ONLY_SCORES: Final = "This model has no probabilities, so it expects no number of visits."
 TOO_MANY: Final = "So many users and places take minutes: use `recap predict --by-place`."
-CHART_ALT: Final = "Expected and counted next visits of each place, with the line of equality"
-EXPECTED_ALT: Final = "Map of the expected next visits of each place"
+CHART_ALT: Final = "Expected and counted number of each place, with the line of equality"
+PLAY_HELP: Final = "Play this day in half hours."
+EXPECTED_ALT: Final = "Map of the most expected places"
 
 
 def answer(
@@ -71,7 +72,12 @@ def answer(
     user = None if itinerary.is_new_user else opened.user_name(itinerary.user)
     when: datetime = last["local_time"]
     lines = [
-        headline(user, found, changed=itinerary.is_changed, when=_on_day(itinerary.at, when)),
+        headline(
+            user,
+            found,
+            changed=itinerary.is_changed,
+            when="" if itinerary.at is None else on_day(pd.Timestamp(itinerary.at, unit="s"), when),
+        ),
         f"From {markdown_text(last['name'])}, {day(when)}, {when:%H:%M}."
         if itinerary.at is None
         else _if_then(itinerary.at, last),
@@ -103,13 +109,9 @@ def _whenever_line(found: CasePrediction) -> str:
     return f"Whenever it comes, it would be {markdown_text(str(best['name']))} ({percent(best['probability'])})."
 
 
-def _on_day(at: int | None, last: datetime) -> str:
-    """``on Monday at 18:00``, with the date where that is a week or more after the last stop; empty without a time."""
-    if at is None:
-        return ""
-    time = datetime.fromtimestamp(at, UTC)
-    named = f"{time:%A}" if (time.date() - last.date()).days < 7 else day(time)
-    return f"on {named} at {time:%H:%M}"
+def on_weekday(at: int | None) -> str:
+    """``on Monday at 18:00``, without a date."""
+    return "" if at is None else f"on {datetime.fromtimestamp(at, UTC):%A at %H:%M}"
 
 
 def _if_then(at: int, last: pd.Series) -> str:
@@ -166,11 +168,20 @@ def reason(group: str) -> str:
     return "Near or popular" if name == PLACES else part_pill(name)
 
 
+def everyone_caveat(users: int, people: int, at: datetime | None) -> str:
+    """What a slide says next to the headline of everyone."""
+    named = f"Places where fewer than {people} people have been stay unnamed."
+    return f"{expected_heading(at)}: {users:,} users, each after the last check-in. {named} {PROBABLE}"
+
+
 def everyone(found: Everyone, last: date, at: datetime | None = None) -> tuple[str, str]:
     """The headline and the line below it; ``last``: the data's last day."""
     users, places = len(found.users), found.places
     if places.empty:
         return MANY_USERS.format(users=users), ONLY_SCORES
+    if found.closed:
+        line = f"From the last check-in of each of {users:,} users, up to {last:%-d %B %Y}."
+        return _closed(found, at), " ".join([line, *found.notes])
     best, most = markdown_text(str(shown_names(places)[0])), places[EXPECTED][0]
     line = f"From the last check-in of each of {users:,} users, up to {last:%-d %B %Y}. These visits are still to come."
     if found.followed:
@@ -190,3 +201,15 @@ def everyone(found: Everyone, last: date, at: datetime | None = None) -> tuple[s
         return headline, " ".join([line, *found.notes])
     headline = f"Most next visits are expected at :blue[{best}]: {most:.0f} of {users:,}."
     return headline, " ".join([line, *found.notes])
+
+
+def _closed(found: Everyone, at: datetime | None) -> str:
+    """Where the expected number of closed places goes."""
+    changes, names = found.changes, shown_names(found.changes).map(markdown_text)
+    is_closed = changes[c.POI].isin(found.closed)
+    one = len(found.closed) == 1
+    who, its = (names[is_closed].iloc[0], "its") if one else (f"{len(found.closed)} places", "their")
+    what = "expected next visits" if at is None else f"users at {at:%a %H:%M}, if all check in then,"
+    moved, gain = -changes[CHANGE][is_closed].sum(), changes[CHANGE][~is_closed].iloc[0]
+    best = names[~is_closed].iloc[0]
+    return f"Without {who}, {its} {moved:.1f} {what} go elsewhere: :blue[{best}] gains most, {gain:.2f}."

@@ -7,6 +7,7 @@ import pandas as pd
 from analysis.formatting import day
 from recap import columns as c
 from recap.data.parsing.options import ENDS
+from recap.data.parsing.options import FIELDS as MEANINGS
 
 STEPS: Final = ("Drop a file", "Check the columns", "Predict", "Train RECAP")
 CLOSED: Final = "You cannot open files here"
@@ -55,7 +56,7 @@ FIELDS: Final[dict[str | None, str]] = {
     "tz": "Time zone",
     "split": "Split",
     "trajectory": "Trajectory",
-    **{f"to_{field}": f"Destination: {what}" for field, what in ENDS.items()},
+    **{f"to_{field}": f"Destination: {MEANINGS[field].partition(',')[0]}" for field in ENDS},
 }
 ONE_PERSON: Final = "no column: the file is one person's"
 TIMES_ARE: Final = {True: "local times", False: "UTC"}

@@ -6,8 +6,8 @@ from typing import Final
 
 import streamlit as st
 
-from analysis.cases.library import Library, Stored
-from analysis.cases.saved_case import SavedCase
+from analysis.cases.library import Library, Shelf, Stored
+from analysis.cases.saved_case import Collection, SavedCase, ViewSlide
 from analysis.cases.slides import SLIDE_STEPS, Step
 from analysis.cases.words import RECIPES
 from app import state
@@ -24,22 +24,36 @@ _WHICH: Final = ("collection", "recipe", "all", "case")
 
 @dataclass(frozen=True)
 class Presented:
-    """One case of a presentation, with the edits of its saved view."""
+    """One case of a presentation, with the edits of its saved view and a title of its first slide."""
 
     case: int
     edits: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True)
 class Deck:
-    """The cases in order, after the slide on how often the model is right."""
+    """Cases and findings in order; before the first case, how often the model is right."""
 
-    cases: tuple[Presented, ...]
+    entries: tuple[Presented | ViewSlide, ...]
+    shelf: Shelf | None = None
+    collection: Stored[Collection] | None = None
+
+    @property
+    def cases(self) -> list[Presented]:
+        return [entry for entry in self.entries if isinstance(entry, Presented)]
 
     @property
     def slides(self) -> list[tuple[int, Step]]:
-        """Every slide as (case, step)."""
-        return [(at, step) for at in range(len(self.cases)) for step in SLIDE_STEPS if at == 0 or step != "often"]
+        """Every slide as (entry, step)."""
+        first = next((at for at, entry in enumerate(self.entries) if isinstance(entry, Presented)), None)
+        slides: list[tuple[int, Step]] = []
+        for at, entry in enumerate(self.entries):
+            if isinstance(entry, ViewSlide):
+                slides.append((at, "finding"))
+            else:
+                slides += [(at, step) for step in SLIDE_STEPS if at == first or step != "often"]
+        return slides
 
 
 def current_deck(source: Source, num_cases: int) -> Deck:
@@ -49,10 +63,11 @@ def current_deck(source: Source, num_cases: int) -> Deck:
         CaseError: nothing can be presented.
     """
     which = {name: value for name in _WHICH if (value := st.query_params.get(name))}
-    cases = [entry for entry in _cases(source, which) if 0 <= entry.case < num_cases]
-    if not cases:
+    deck = _collected(source, which["collection"]) if "collection" in which else Deck(tuple(_cases(source, which)))
+    entries = [entry for entry in deck.entries if isinstance(entry, ViewSlide) or 0 <= entry.case < num_cases]
+    if not entries:
         raise CaseError(words.NO_CASE_CHOSEN)
-    return Deck(tuple(cases))
+    return Deck(tuple(entries), deck.shelf, deck.collection)
 
 
 def current_slide(deck: Deck) -> int:
@@ -69,19 +84,30 @@ def go_to_step(deck: Deck, position: int) -> None:
     state.write_params({"at": str(which + 1), "step": step})
 
 
+def _collected(source: Source, name: str) -> Deck:
+    """A collection's cases of the open model, and its other slides."""
+    shelf = Library.of_user().read()
+    stored = shelf.collections.get(name)
+    if stored is None:
+        raise CaseError(words.LINKED_COLLECTION_GONE)
+    mine = {kept.name for kept in shelf.of(source.dataset_hash, source.checkpoint_hash)} if source.has_parts else set()
+    entries: list[Presented | ViewSlide] = []
+    for kept in shelf.slides_of(stored.value):
+        if isinstance(kept.value, ViewSlide):
+            entries.append(kept.value)
+        elif kept.name in mine:
+            entries.append(_of_saved(kept.value))
+    if not entries:
+        raise CaseError(words.OTHER_DATA)
+    return Deck(tuple(entries), shelf, stored)
+
+
 def _cases(source: Source, which: Mapping[str, str]) -> list[Presented]:
-    if {"collection", "all"} & set(which):
-        shelf = Library.of_user().read()
-        mine = {stored.name: stored for stored in shelf.of(source.dataset_hash, source.checkpoint_hash)}
-        if "collection" in which:
-            stored = shelf.collections.get(which["collection"])
-            if stored is None:
-                raise CaseError(words.LINKED_COLLECTION_GONE)
-            names = [name for name in stored.value.cases if name in mine]
-            if not names:
-                raise CaseError(words.OTHER_DATA)
-            return [_of_saved(mine[name]) for name in names]
-        return [_of_saved(stored) for stored in mine.values()]
+    if not source.has_parts:
+        raise CaseError(words.PARTS_NEED_RECAP)
+    if "all" in which:
+        stored = Library.of_user().read().of(source.dataset_hash, source.checkpoint_hash)
+        return [_of_saved(kept.value) for kept in stored]
     if "recipe" in which:
         if which["recipe"] not in RECIPES:
             raise CaseError(words.NO_LIST)
@@ -91,5 +117,5 @@ def _cases(source: Source, which: Mapping[str, str]) -> list[Presented]:
     return [Presented(case, str(st.query_params.get("edits") or ""))]
 
 
-def _of_saved(stored: Stored[SavedCase]) -> Presented:
-    return Presented(stored.value.link.case, stored.value.link.edits)
+def _of_saved(saved: SavedCase) -> Presented:
+    return Presented(saved.link.case, saved.link.edits, saved.slide_title)

@@ -20,7 +20,8 @@ from app.components.text import quiet
 from app.components.walk import words
 from app.sources import Source
 from recap import columns as c
-from recap.machine.printable import shortened
+from recap.data.dataset import NEVER_VISITED
+from recap.machine.printable import markdown_text, shortened
 from recap.published.config import TIME_GIVEN
 
 NINTH_PX: Final = 80
@@ -56,6 +57,7 @@ def show_predictions(
         state.choose_place(row, int(listed[c.POI].iloc[at]))
 
     ticked_list(rows, choose, *state.MOMENT, key="list", column_config=columns, **LIST)
+    say_never_visited(listed)
     st.markdown(" ".join(badges))
     quiet(_score_line(prediction, picked))
     if source.imported is not None:
@@ -76,6 +78,13 @@ def _facts(source: Source, case: int, prediction: CasePrediction, show_truth: bo
         for label, value in zip(("Rank", counter, "Transition in training"), facts, strict=True):
             st.metric(label, value, width="content")
     return badges
+
+
+def say_never_visited(listed: pd.DataFrame) -> None:
+    """Which listed places training has not seen; the list cuts long names."""
+    names = [name.removesuffix(NEVER_VISITED) for name in listed["name"] if name.endswith(NEVER_VISITED)]
+    if names:
+        quiet(f"Never visited in training: {markdown_text(', '.join(names))}.")
 
 
 def list_table(listed: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:

@@ -23,7 +23,7 @@ from app.components.walk.predictions import LIST_NINTHS, MAP_NINTHS, NINTH_PX, s
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
-from recap.history.moments import Moment
+from recap.history.moments import Case, Moment
 
 SECONDS_PER_STEP = 1.6
 
@@ -51,7 +51,8 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     if moment not in steps:  # a jump to another trajectory: the selectors above must follow
         st.rerun()
     state.set_moment(moment)
-    if moment.row >= trajectory.first_row + len(trajectory.stops):  # the user's last check-in, on a later trajectory
+    opened = opened.at(moment)
+    if not isinstance(moment, Case):  # the user's last check-in, maybe on a later trajectory
         trajectory = read_trajectory(opened, moment)
     prediction = explanations.predict(source, moment)
     is_known = prediction.has_truth
@@ -71,19 +72,21 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     shown = {"show_truth": show_truth, "show_paths": bool(st.session_state.get("paths", True))}
     with above:
         _map(source, trajectory, prediction, picked, shown)
-    beside = grid.cell(column_span=LIST_NINTHS)
-    with beside, show_predictions(source, trajectory, prediction, picked, show_truth):
+    right = grid.cell(column_span=LIST_NINTHS)
+    with right, show_predictions(source, trajectory, prediction, picked, show_truth):
         # Not while a timer runs: Streamlit would answer its last tick after the switch, and empty the new page.
         open_case_button(EXPLAIN, source, moment, key="explain", shortcut="E", disabled=playing)
         if source.has_parts and show_truth:  # Present shows the truth
             present_button(state.fields_of(moment), disabled=playing)
-    with beside, st.container(horizontal=True, vertical_alignment="center"):
+    with right, st.container(horizontal=True, vertical_alignment="center"):
         known = trajectory if show_truth else trajectory.until(moment.row)
         _stops_table(known)
         tables = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": known.stops}
         theme = state.theme_palette().theme
         pictures: dict[str, Callable[[bool], bytes]] = {
-            "Map": lambda exact: maps.walk_image(source, trajectory, prediction, theme, **shown, exact=exact)
+            "Map, time given" if source.reads_time else "Map": lambda exact: maps.walk_image(
+                source, trajectory, prediction, theme, **shown, exact=exact
+            )
         }
         downloads(lambda: tables, source=source, key="walk", pictures=pictures)
 
@@ -103,7 +106,7 @@ def _map(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, shown: dict[str, bool]
 ) -> None:
     """The map; a click on a disc chooses its place."""
-    what = (open_workspace(source), trajectory, prediction)
+    what = (open_workspace(source).at(prediction.moment), trajectory, prediction)
     deck = maps.draw_map(source, maps.walk_map, *what, chosen=picked, **shown)
     st.pydeck_chart(
         deck,

@@ -16,7 +16,7 @@ from recap.data.parsing.column_names import says
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, decoded, shorten, to_numbers
-from recap.data.parsing.time_spelling import LARGEST_MINUTES, find_zone
+from recap.data.parsing.time_spelling import AMBIGUOUS, LARGEST_MINUTES, find_zone
 from recap.data.parsing.times import (
     CTIME,
     EPOCH,
@@ -34,13 +34,6 @@ HELP_ZONE = (
     "name the zone of the check-ins with --timezone, for example --timezone America/New_York "
     f"(or --timezone {LONGITUDE_ZONE} for a file that spans the world)"
 )
-_AMBIGUOUS: Final = {
-    "CST": "Chicago's time; if it is that of Shanghai or Havana",
-    "IST": "India's time; if it is that of Israel or Ireland",
-    "BST": "London's time; if it is that of Bangladesh",
-    "AST": "Halifax's time; if it is that of Arabia",
-}
-"""Short names of zones, with the meaning that is taken and others."""
 _LARGEST_HOURS: Final = 14
 
 
@@ -130,7 +123,7 @@ class Moments:
             rows.columns[column] = join_clock(rows, column, date, self._clocks, self.options.time_format)
         values = decoded(rows.columns[column])
         is_named = self._is_first and self.options.timezone is None and pa.types.is_string(values.type)
-        for name, meanings in _AMBIGUOUS.items() if is_named else ():
+        for name, meanings in AMBIGUOUS.items() if is_named else ():
             if pc.any(pc.match_substring_regex(values, rf"\b{name}\b")).as_py():
                 self.report.note(f"{name} is read as {meanings}, name that zone with --timezone and --local-times.")
         layout = self.layout = self.layout or detect_layout(rows.columns[column], self.options.time_format)

@@ -10,17 +10,9 @@ from recap.config import Config
 from recap.data.coordinates import LONGITUDE_ZONE
 from recap.errors import ConfigError
 
-ENDS: Final = {
-    "poi": "the place's id",
-    "time": "when",
-    "date": "the day",
-    "lat": "latitude",
-    "lon": "longitude",
-    "name": "the place's name",
-    "category": "the category's name",
-}
+ENDS: Final = ("poi", "time", "date", "lat", "lon", "name", "category")
 """Fields that a trip has twice."""
-FIELDS: Final = {
+_ONCE: Final = {
     "user": "the user's id",
     "poi": "the place's id",
     "time": "when",
@@ -33,7 +25,8 @@ FIELDS: Final = {
     "tz": "local minus UTC in minutes, or the name of a zone",
     "split": "train, val or test, if the file brings its own split",
     "trajectory": "the trajectory's id, if the file brings its own",
-} | {f"to_{field}": f"{what} at the end of a trip" for field, what in ENDS.items()}
+}
+FIELDS: Final = _ONCE | {f"to_{field}": f"{_ONCE[field].partition(',')[0]} at the end of a trip" for field in ENDS}
 """Fields that `--map field=column` can name, with their meaning."""
 
 ONE_PERSON: Final = "one"

@@ -1,9 +1,11 @@
 """The result of a reader: the raw table, and an account of every row of the file."""
 
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, Self
+from pathlib import Path
+from typing import Any, Final, Self
 
 import pandas as pd
 from pydantic import Field, model_validator
@@ -17,32 +19,10 @@ EXAMPLES: Final = 3
 HARMLESS: Final = {"blank_line", "outside_bbox"}
 """Reasons that are reported but never refuse a file."""
 
-TRACK: Final = (
-    "{name} holds the points of a track, not visits to places. Make stops of them first, with trackintel "
-    "(generate_staypoints, then generate_locations for place ids) or scikit-mobility (stay_locations, then cluster); "
-    "RECAP reads the tables of both"
-)
-
-NO_PLACES: Final = (
-    "If none has, these are points or stays without places: make places of them first, with trackintel "
-    "(generate_locations) or scikit-mobility (cluster)."
-)
-
-REASONS: Final = {
-    "blank_line": "blank line",
-    "outside_bbox": "outside the bounding box",
-    "wrong_columns": "wrong number of columns",
-    "user_id": "no user id",
-    "poi_id": "no place id",
-    "latitude": "latitude missing or impossible",
-    "longitude": "longitude missing or impossible",
-    "tz_offset": "time zone offset missing or impossible",
-    "time": "time missing or unreadable",
-    "split": "unknown name of a split",
-    "too_long": "an id or name longer than 4,096 characters",
-    "unknown_place": "the place is not in the places file",
-    "not_a_checkin": "a row of another kind",
-}
+_WORDS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+TRACK: Final[str] = _WORDS["track"]
+NO_PLACES: Final[str] = _WORDS["no_places"]
+REASONS: Final[dict[str, str]] = _WORDS["reasons"]
 
 
 class Reported(Config):
@@ -107,20 +87,12 @@ class RowReport:
         if sentence not in self.notes:
             self.notes.append(sentence)
 
-    def account(
-        self, source_format: str, files: list[str], rows_in: int, rows_kept: int, columns: dict[str, str] | None = None
-    ) -> ReadReport:
-        """The final account. Raises DataError: no row is left."""
+    def account(self, files: list[str], rows_in: int, rows_kept: int, **facts: Any) -> ReadReport:
+        """The final account, with further fields of it. Raises DataError: no row is left."""
         if rows_kept == 0:
             first = next((text for _, texts in self.reported.values() for text in texts), "")
             why = f": all {rows_in} rows were left out, the first because: {first}" if first else ""
             raise DataError(f"{', '.join(files)} has no check-ins{why}")
-        return ReadReport(
-            source_format=source_format,
-            files=files,
-            rows_in=rows_in,
-            rows_kept=rows_kept,
-            reported={reason: Reported(rows=rows, examples=texts) for reason, (rows, texts) in self.reported.items()},
-            columns=columns or {},
-            notes=self.notes,
-        )
+        facts |= {"files": files, "rows_in": rows_in, "rows_kept": rows_kept, "notes": self.notes}
+        reported = {reason: Reported(rows=rows, examples=texts) for reason, (rows, texts) in self.reported.items()}
+        return ReadReport(**facts, reported=reported)

@@ -1,7 +1,7 @@
 """Build the raw check-in table from parsed rows, for all readers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,10 @@ from recap.data.parsing.moments import Moments
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, shorten
+from recap.data.parsing.table_folder import SPLIT_WORDS
 from recap.data.parsing.text_table import TextTable
 from recap.data.parsing.times import TimeLayout
 
-_SPLIT_WORDS: Final = ("train training 0", "val valid validation dev 1", "test testing 2")
-SPLIT_WORDS: Final = {word: code for code, words in enumerate(_SPLIT_WORDS) for word in words.split()}
 MOST_CHARACTERS: Final = 4096
 """Longer ids and names are refused: they come from a lost quotation mark or a column of prose."""
 
@@ -106,17 +105,11 @@ class CheckinTableBuilder:
         (self.sink or self._tables.append)(table)
 
     def read(
-        self,
-        source_format: str,
-        files: list[str],
-        rows_in: int,
-        *,
-        columns: dict[str, str] | None = None,
-        newest_first: bool = False,
+        self, source_format: str, files: list[str], rows_in: int, *, newest_first: bool = False, **facts: Any
     ) -> RawRead:
-        """The raw table of all rows kept, empty where a sink took them, with the account. Raises DataError: no row is
-        left. ``newest_first``: the file is written backwards; the table then begins with the file's last row, so that
-        rows of one second stand in the order in which they happened.
+        """The raw table of all rows kept, empty where a sink took them, with the account and further fields of it.
+        Raises DataError: no row is left. ``newest_first``: the file is written backwards; the table then begins with
+        the file's last row, so that rows of one second stand in the order in which they happened.
         """
         self.moments.remarks()
         if self._splits:
@@ -126,7 +119,8 @@ class CheckinTableBuilder:
                         f"The file's split has no {c.SPLIT_NAMES[code]} rows, and `recap {help_with}` needs some; "
                         "--set keep_given_split=false splits by time."
                     )
-        account = self.report.account(source_format, files, rows_in + self._second_ends, self.num_rows, columns)
+        facts["source_format"] = source_format
+        account = self.report.account(files, rows_in + self._second_ends, self.num_rows, **facts)
         if self.sink is not None:
             return RawRead(pd.DataFrame(), account)
         table = pa.concat_tables(self._tables).unify_dictionaries().combine_chunks()

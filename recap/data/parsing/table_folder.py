@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from recap import columns as c
 from recap.errors import DataError
 
 _SUFFIXES: Final = (
@@ -13,11 +14,11 @@ _SUFFIXES: Final = (
     *(".dat", ""),
 )
 _MOST_FILES: Final = 10_000
-_SPLITS: Final = {
-    **dict.fromkeys(("train", "training", "trn", "tr"), "train"),
-    **dict.fromkeys(("val", "valid", "validation", "dev", "tune", "vld"), "val"),
-    **dict.fromkeys(("test", "testing", "tst", "te", "holdout", "eval"), "test"),
-}
+_SPLITS: Final = (
+    *("0 train training trn tr", "1 val valid validation dev tune vld", "2 test testing tst te holdout eval"),
+)
+SPLIT_WORDS: Final = {word: code for code, words in enumerate(_SPLITS) for word in words.split()}
+"""What names the parts of a split, in files and in their names."""
 _NO_NAME: Final = re.compile(
     r"(?:part|chunk|data|file|batch)?[-_ ]?\d{0,5}(?:-[0-9a-f-]{8,}.*)?|\d{4}([-_.]?\d\d){0,2}.*", re.I
 )
@@ -36,7 +37,7 @@ def table_files(folder: Path) -> list[Path]:
     kinds = [_suffix(path) for path in files]
     kind = max(_SUFFIXES, key=lambda suffix: (kinds.count(suffix), suffix == ".csv"))
     files = [path for path, suffix in zip(files, kinds, strict=True) if suffix == kind]
-    splits = [_split_of(path.relative_to(folder)) for path in files]
+    splits = [split_of(path.relative_to(folder)) for path in files]
     parts = [path for path, split in zip(files, splits, strict=True) if split]
     return parts if {"train", "test"} <= {*splits} else files
 
@@ -51,7 +52,7 @@ def labels_of(folder: Path, files: list[Path]) -> dict[str, list[str]]:
             unquote(found[0]) if found and found[0] != "__HIVE_DEFAULT_PARTITION__" else "" for found in values
         ]
     labels["folder"] = [next((part for part in reversed(path) if "=" not in part), "") for path in parts]
-    splits = [_split_of(path.relative_to(folder)) for path in files]
+    splits = [split_of(path.relative_to(folder)) for path in files]
     if {"train", "test"} <= {*splits}:
         labels["split"] = splits
     else:
@@ -67,6 +68,7 @@ def _suffix(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def _split_of(path: Path) -> str:
+def split_of(path: Path) -> str:
+    """The part of a split that a path names; empty if none."""
     words = re.split(r"[\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", path.as_posix()).lower())
-    return next((_SPLITS[word] for word in words if word in _SPLITS), "")
+    return next((c.SPLIT_NAMES[SPLIT_WORDS[word]] for word in words if word in SPLIT_WORDS), "")

@@ -160,16 +160,13 @@ def first_cells(
     a title before it is passed over. Where none is named, it is the one that cuts most of the first lines like the
     first, and into most columns; blanks come last. Raises DataError: the first line holds none.
     """
-    first, *others = read_head(path, 50, encoding)
-    number = 1
-    if others and (named := _NAMED_DELIMITER.fullmatch(first)):
-        delimiter, number = delimiter or named[1], 2
-        first, *others = others
+    lines, number = read_head(path, 50, encoding), 1
+    if len(lines) > 1 and (named := _NAMED_DELIMITER.fullmatch(lines[0])):
+        delimiter, number, lines = delimiter or named[1], 2, lines[1:]
     marks = [delimiter] if delimiter else [*_DELIMITERS, *_RARE]
-    titles = _count_titles(path.name, [first, *others], marks, quoted)
+    titles = _count_titles(path.name, lines, marks, quoted)
     number += titles
-    first, *others = [first, *others][titles:]
-    lines = [first, *filter(str.strip, others)]
+    lines = [lines[titles], *filter(str.strip, lines[titles + 1 :])]
     found = []
     for mark in marks:
         rows = _cut(path.name, lines, mark, quoted)
@@ -181,7 +178,7 @@ def first_cells(
     if not found:
         raise DataError(
             f"{path.name} line {number}: expected column names separated by tabs, commas, semicolons, bars or blanks, "
-            f"got {first[:60]!r}; name another separator with --text delimiter"
+            f"got {lines[0][:60]!r}; name another separator with --text delimiter"
         )
     *_, delimiter, cells = max(found, key=lambda item: item[:3])
     return delimiter, cells, number

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _ZONES: Final = tomllib.loads(Path(__file__).with_name("short_zones.toml").read_text(encoding="utf-8"))
+AMBIGUOUS: Final[dict[str, str]] = _ZONES.pop("ambiguous")
 _MINUTES: Final = {name: int(minutes) for minutes, names in _ZONES.items() for name in names.split()}
 _TIME: Final = r"(\d:\d\d(?:[.,]\d+)?(?: ?[AaPp]\.? ?[Mm]\.?)?|T\d{4}(?:\d\d)?(?:[.,]\d+)?)"
 _STEPS: Final = (

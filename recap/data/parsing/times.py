@@ -222,11 +222,10 @@ def iso_offsets(times: pa.Array) -> np.ndarray | None:
     parts = pc.extract_regex(times, _OFFSET)
     if parts.null_count == len(parts):
         return None
-    hours = pc.cast(pc.struct_field(parts, "hours"), pa.int64())
-    beyond = pc.struct_field(parts, "minutes")
-    beyond = pc.cast(pc.if_else(pc.equal(pc.utf8_length(beyond), 0), "0", beyond), pa.int64())
-    minutes = pc.add(pc.multiply(hours, 60), beyond)
-    signed = pc.if_else(pc.equal(pc.struct_field(parts, "sign"), "-"), pc.negate(minutes), minutes)
+    sign, hours, beyond = parts.flatten()
+    beyond = pc.if_else(pc.equal(beyond, ""), "0", beyond)
+    minutes = pc.add(pc.multiply(pc.cast(hours, pa.int64()), 60), pc.cast(beyond, pa.int64()))
+    signed = pc.if_else(pc.equal(sign, "-"), pc.negate(minutes), minutes)
     offsets = np.asarray(pc.fill_null(signed, 0).to_numpy(zero_copy_only=False)).astype(np.int64)
     return offsets if offsets.any() else None
 

@@ -103,16 +103,13 @@ class Draft:
             return
         if not best and (join := how_to_join(self.path, self.sample, {field, "lon"} if field == "lat" else {field})):
             tell = f"I cannot tell from {self._its_columns}. {join}"
-            self.ask(field, f"{text}Which {_ASKED[field]}? {tell}", {}, is_explained=True)
+            self.ask(field, f"{text}Which {_ASKED[field]}? {tell}")
             return
         mappings = [{name: column.name for name, column in item.columns.items()} for item in best[:4]]
         none = "" if mappings else f" I cannot tell from {self._its_columns}. {why_not}".rstrip()
         answers = {" and ".join(mapping.values()): mapping for mapping in mappings} or offers or {}
         self.ask(
-            field,
-            f"{text}Which {_ASKED[field]}?{none}",
-            answers,
-            is_explained=bool(why_not) and field in ("time", "lat"),
+            field, f"{text}Which {_ASKED[field]}?{none}", answers, is_open=not (why_not and field in ("time", "lat"))
         )
 
     def take(self, columns: Mapping[str, Column], reason: str) -> None:
@@ -128,10 +125,12 @@ class Draft:
         self.reasons[column] = ", ".join(filter(None, [self.reasons.get(column), reason]))
 
     def ask(
-        self, about: str, text: str, answers: Mapping[str, Mapping[str, Any]], *, is_explained: bool = False
+        self, about: str, text: str, answers: Mapping[str, Mapping[str, Any]] | None = None, *, is_open: bool = False
     ) -> None:
-        """Ask, unless something else was asked before; each answer maps fields to columns, or options to values."""
-        self._asked = self._asked or (about, text, answers, is_explained)
+        """Ask, unless something else was asked before; each answer maps fields to columns, or options to values.
+        ``is_open``: without answers the text does not say what to do.
+        """
+        self._asked = self._asked or (about, text, answers or {}, not (answers or is_open))
 
     def with_answer(self, answer: Mapping[str, Any]) -> ReadOptions:
         """The options with what is known, and an answer."""

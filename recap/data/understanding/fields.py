@@ -12,9 +12,17 @@ from recap.data.coordinates import RADIANS, are_in_gulf, look_swapped
 from recap.data.parsing.column_names import says, words_of
 from recap.data.parsing.options import ONE_PERSON
 from recap.data.parsing.read_report import NO_PLACES, TRACK
-from recap.data.parsing.table_builder import SPLIT_WORDS
+from recap.data.parsing.table_folder import SPLIT_WORDS
 from recap.data.parsing.time_spelling import find_zone
-from recap.data.understanding.columns import LEAST_OVERLAP, Column, comes_back, determines, keeps_spot, overlap
+from recap.data.understanding.columns import (
+    LEAST_OVERLAP,
+    LETTERS_READ,
+    Column,
+    comes_back,
+    determines,
+    keeps_spot,
+    overlap,
+)
 from recap.data.understanding.draft import Candidate, Draft
 from recap.data.understanding.missing import CELLS_OF_A_GRID, are_cells, how_to_join, why_no_degrees
 from recap.errors import DataError
@@ -72,7 +80,7 @@ def _ask_about_hemispheres(draft: Draft) -> None:
             if is_turned and not (draft.sample[draft.taken[field]].numbers < 0).any():
                 name = draft.taken[field]
                 text = f"“{column.name}” holds hemispheres; write them next to the degrees in “{name}”, such as 11.6W."
-                draft.ask(field, text, {}, is_explained=True)
+                draft.ask(field, text)
 
 
 def _ask_about_units(draft: Draft) -> None:
@@ -84,7 +92,7 @@ def _ask_about_units(draft: Draft) -> None:
     if are_cells(lat, lon):
         text = f"“{lat.name}” and “{lon.name}” {CELLS_OF_A_GRID}"
     if are_cells(lat, lon) or are_in_gulf(lat.numbers, lon.numbers):
-        draft.ask("lat", f"{text} --map lat={lat.name},lon={lon.name} takes them as degrees.", {}, is_explained=True)
+        draft.ask("lat", f"{text} --map lat={lat.name},lon={lon.name} takes them as degrees.")
 
 
 def _unlike(pair: tuple[Column, ...]) -> tuple[int, bool, int]:
@@ -234,7 +242,7 @@ def choose_optional(draft: Draft, field: str) -> None:
 
 def _are_words(column: Column) -> bool:
     """Whether ids are names that people read, such as Café am Markt."""
-    first = column.distinct[:200]
+    first = [text[:LETTERS_READ] for text in column.distinct[:200]]
     return sum(bool(re.search(r"[^\W\d_]{3}.* .*[^\W\d_]{2}", text)) for text in first) > 0.5 * len(first)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recap.data.parsing.column_names import field_of, key_of, words_of
+from recap.data.parsing.formats import KNOWN_FILES
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.row_block import NOTHING
 from recap.data.parsing.table_source import open_table, parse_json
@@ -30,24 +31,16 @@ _METRES: Final = "in metres of a projection, {crs}; convert it to degrees, with 
 _WEB_MERCATOR: Final = "such as Web Mercator (EPSG:3857)"
 _METRES_AS_TEXT: Final = r"(?i)(?:SRID=(\d+);)?\s*POINT ?Z?M? ?\(\s*-?\d{4,}"
 CELLS_OF_A_GRID: Final = "hold whole numbers: cells of a grid, no degrees; turn them into the degrees of their centres."
-_PLUS: Final = "[23456789CFGHJMPQRVWX]"
-_S2: Final = ("S2", r"[0-9a-f]{2,16}|\d{17,20}", "s2sphere.CellId")
-_CELLS: Final = (
-    ("H3", r"8[0-9a-f]{14}|6[0-9]{17}", "h3.cell_to_latlng"),
-    ("plus codes", rf"(?i:{_PLUS}{{2,8}}0{{0,6}}\+{_PLUS}{{0,3}}.*)", "openlocationcode.decode"),
-    ("quadkeys", r"[0-3]{10,23}", "mercantile.quadkey_to_tile"),
-    ("Maidenhead locators", r"[A-R]{2}\d\d(?:[A-Xa-x]{2}(?:\d\d)?)?", "maidenhead.to_location"),
-    ("MGRS", r"\d{1,2}[C-X] ?[A-Z]{2} ?\d{4,10}( \d{2,5})?", "mgrs.toLatLon"),
-    ("what3words", r"(///)?[^\W\d]+\.[^\W\d]+\.[^\W\d]+", "its API"),
-    ("geohashes", r"(?![a-z]{1,4}\d+$)(?=.*\d)(?=.*[a-z])[0-9b-hjkmnp-z]{5,12}", "pygeohash.decode"),
-)
-"""Kinds of cells, how their ids are written, and what knows their centres."""
+_S2: Final = {"S2": (r"[0-9a-f]{2,16}|\d{17,20}", "s2sphere.CellId")}
 _MOST_FILES: Final = 50
-_FORMATS: Final = {
-    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
-    **{".parquet": "parquet", ".xlsx": "xlsx", ".feather": "arrow"},
+_CALLS: Final = {
+    ".csv": ("csv", "read_csv({!r}, dtype=str)"),
+    **dict.fromkeys((".tsv", ".txt"), ("csv", "read_csv({!r}, dtype=str, sep=None, engine='python')")),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), ("json", "read_json({!r}, lines=True)")),
+    **{".parquet": ("parquet", "read_parquet({!r})"), ".xlsx": ("xlsx", "read_excel({!r})")},
+    ".feather": ("arrow", "read_feather({!r})"),
 }
+"""Ending -> format, and the call of pandas that reads it."""
 _LIMITS: Final = {"lat": ("latitude", 90), "lon": ("longitude", 180)}
 
 
@@ -80,7 +73,7 @@ def _cells(columns: list[Column]) -> str:
     """The kind of cells that one column holds in place of coordinates."""
     for column in columns:
         is_s2 = key_of(column.name).startswith("s 2")
-        for kind, pattern, tool in [_S2] * is_s2 + [*_CELLS]:
+        for kind, (pattern, tool) in ((_S2 if is_s2 else {}) | KNOWN_FILES["cells"]).items():
             fits = sum(bool(re.fullmatch(pattern, text)) for text in column.distinct[:200])
             if len(column.distinct) > 1 and fits >= 0.95 * len(column.distinct[:200]):
                 centres = f"turn them into their centres, such as with {tool}."
@@ -135,7 +128,7 @@ def how_to_join(path: Path, sample: Mapping[str, Column], missing: Collection[st
         return ""
     if "tist2015" in path.name.lower():
         return f"The POIs file of TIST2015 has the coordinates; name the folder of both: {path.parent}."
-    others = sorted(item for item in path.parent.iterdir() if item != path and item.suffix.lower() in _FORMATS)
+    others = sorted(item for item in path.parent.iterdir() if item != path and item.suffix.lower() in _CALLS)
     for other in others[:_MOST_FILES]:
         theirs = _columns(other)
         fields = {column.meaning[0] for column in theirs.values()}
@@ -203,20 +196,15 @@ def _listed(names: list[str]) -> str:
 
 
 def _read(path: Path) -> str:
-    """The call of pandas that reads a file."""
-    source_format = _FORMATS[path.suffix.lower()]
-    if source_format == "csv":
-        separator = "" if path.suffix == ".csv" else ", sep=None, engine='python'"
-        return f"pd.read_csv({path.name!r}, dtype=str{separator})"
-    if source_format != "json":
-        return f"pd.read_{'excel' if source_format == 'xlsx' else path.suffix[1:].lower()}({path.name!r})"
-    is_lines = isinstance(parse_json(read_head(path, 1)[0]), dict)
-    return f"pd.read_json({path.name!r}{', lines=True' if is_lines else ''})"
+    source_format, call = _CALLS[path.suffix.lower()]
+    if source_format == "json" and not isinstance(parse_json(read_head(path, 1)[0]), dict):
+        call = call.replace(", lines=True", "")
+    return f"pd.{call.format(path.name)}"
 
 
 def _columns(path: Path) -> dict[str, Column]:
     """The columns of another file; none where it is no table."""
     try:
-        return read_sample(open_table(path, _FORMATS[path.suffix.lower()], ReadOptions()), ReadOptions())
+        return read_sample(open_table(path, _CALLS[path.suffix.lower()][0], ReadOptions()), ReadOptions())
     except (DataError, OSError, UnicodeError):
         return {}

@@ -48,7 +48,7 @@ def choose_time(draft: Draft) -> Column | None:
     read = is_plausible(times.seconds)
     is_unread = read.mean() < 0.5 if draft.rows >= _FEW_ROWS and not times.layouts else not read.any()
     if draft.options.time_format is None and is_unread and not pa.types.is_temporal(times.values.type):
-        draft.ask("time", f"I cannot read the times. {why_no_time([times])}", {}, is_explained=True)
+        draft.ask("time", f"I cannot read the times. {why_no_time([times])}")
     _choose_layout(draft, times)
     _ask_about_others(draft, times)
     _mention_unused(draft, times)
@@ -101,7 +101,7 @@ def _refuse_hours_alone(draft: Draft, times: Column) -> None:
     minutes = [item for item in draft.sample.values() if _MINUTES & set(words_of(item.name)) and len(item.distinct) > 9]
     if minutes and "time" not in draft.options.columns and "date" in draft.taken and not (hours % 3600).any():
         text = f"“{times.name}” holds hours and “{minutes[0].name}” minutes; join them in one column, such as 12:38."
-        draft.ask("time", text, {}, is_explained=True)
+        draft.ask("time", text)
 
 
 def _candidates(draft: Draft) -> list[Candidate]:

@@ -15,7 +15,7 @@ from scipy import stats
 from analysis.compare.cells import CELLS, HitSelection, cell_mask, listed_cases
 from analysis.compare.comparison import PairedCases, compare
 from analysis.compare.head_share import reweight
-from analysis.compare.model_table import model_table, write_table
+from analysis.compare.model_table import merge_seeds, model_table, write_table
 from analysis.compare.paired import compare_means
 from analysis.compare.side import records_of_ranks
 from analysis.compare.significance import EXACT_USERS, RESAMPLES, SignFlips
@@ -242,10 +242,10 @@ def test_a_lower_bound_is_marked_in_every_table() -> None:
     found = compare(PairedCases(long), side("A", long), side("B", short), "mrr", k=5)
     cells = row_cells(found.row("all").to_dict(), found)
     assert cells["b"] == "≥ 50.8" and cells["a"] == "75.0"
-    table = model_table({"A": long, "B": short})
-    assert ["≥" in line for line in write_table(table, "markdown").splitlines()[2:]] == [False, True]
-    assert write_table(table, "latex").count(r"$\geq$ ") == 1 and "mrr_at_least" in write_table(table, "csv")
-    assert "at_least" not in write_table(model_table({"A": long}), "csv")
+    table = model_table({"A": [long], "B": [short]})
+    assert ["≥" in line for line in write_table(table, "markdown").splitlines()[2:4]] == [False, True]
+    assert write_table(table, "latex").count(r"$\geq$ ") == 2 and "mrr_at_least" in write_table(table, "csv")
+    assert "at_least" not in write_table(model_table({"A": [long]}), "csv")
     shown = models_table(accuracy_by_group({"A": long, "B": short}, "mrr")).set_index("Model")["All"]
     assert shown["B"].startswith("≥ 0.508 [") and shown["A"].startswith("0.750 [")
 
@@ -301,14 +301,18 @@ def test_groups_do_not_disturb_each_other() -> None:
 
 
 RANKS = {"A_1": [1, 1, 1, 30], "B": [1, 2, 40, 40], "C": [30, 40, 40, 40]}
-MODELS = {name: records(ranks, seen=[5, 0, 0, 0]) for name, ranks in RANKS.items()}
+MODELS = {name: [records(ranks, seen=[5, 0, 0, 0])] for name, ranks in RANKS.items()}
+
+
+def of_all(table: pd.DataFrame) -> pd.Series:
+    return table[table["group"] == "all"].set_index(["model", "metric"])["value"]
 
 
 def test_values_are_means_and_weighted_ones_those_of_the_paper() -> None:
     """HR@1 of A: 3 of 4; weighted, .3267 x 1 (frequent) + .6733 x 2/3 (rare)."""
-    table = model_table(MODELS).set_index(["model", "metric"])["value"]
+    table = of_all(model_table(MODELS))
     assert (table["A_1", "hr1"], table["B", "hr1"], table["C", "hr1"]) == (0.75, 0.25, 0.0)
-    weighted = model_table(MODELS, weighted=True).set_index(["model", "metric"])["value"]
+    weighted = of_all(model_table(MODELS, weighted=True))
     assert weighted["A_1", "hr1"] == pytest.approx(0.3267 + 0.6733 * 2 / 3, abs=1e-3)
 
 
@@ -322,6 +326,39 @@ def test_best_is_bold_and_second_underlined() -> None:
     assert latex.count("\\\\\n") == 4 and r"\toprule" in latex
     csv = write_table(table, "csv", intervals=True).splitlines()
     assert csv[0].startswith("model,hr1,hr1_low,hr1_high,hr5") and csv[1].startswith("A_1,0.75,")
+    assert csv[0].endswith("difference,difference_low,difference_high,p,against,seeds,n,protocol,dataset")
+
+
+def test_groups_and_the_test_of_the_all_models_table_are_compares() -> None:
+    """Rare, frequent, new; difference, interval and p against the chosen model; what they are of, in the caption."""
+    users, seen = [0, 0, 1, 1, 2, 2, 3, 3], SEEN
+    tables = {name: records(ranks, users=users, seen=seen) for name, ranks in {"A": [1, 30] * 4, "B": [1] * 8}.items()}
+    found = compare(PairedCases(tables["A"]), side("A", tables["A"]), side("B", tables["B"]), "hr20")
+    asked = {"metric": "hr20", "against": "A", "dataset": "toy"}
+    table = model_table({name: [one] for name, one in tables.items()}, **asked)  # type: ignore[arg-type]
+    (tested,) = table[table["difference"].notna()].to_dict("records")
+    row = found.row("all")
+    said = [tested[name] for name in ("model", "difference", "difference_low", "difference_high", "p")]
+    assert said == ["B", *(row[name] for name in ("difference", "low", "high", "p"))]
+    groups = table[table["group"].isin(["tail", "head"])].set_index(["model", "group"])["value"]
+    assert [groups["A", name] for name in ("tail", "head")] == [found.row(name)["a"] for name in ("tail", "head")]
+    text = write_table(table, "markdown")
+    assert "toy, protocol every_step, n = 8 (rare 5, frequent 3, new " in text and "HR@20, against A, in points" in text
+    assert text.splitlines()[2].endswith("| -- | -- |") and "+50.0 [" in text.splitlines()[3]
+    with pytest.raises(ConfigError, match="--against names a model of the table, got 'C'"):
+        model_table({"A": [tables["A"]]}, against="C")
+
+
+def test_seeds_of_an_imported_model_are_one_row_with_their_spread() -> None:
+    """HR@1 of .75 and .25: .5 ± .3536; the difference from the other model is that of the means."""
+    tables = {"GRU seed 1": MODELS["A_1"][0], "GRU seed 2": MODELS["B"][0], "C": MODELS["C"][0]}
+    merged = merge_seeds(tables, ["GRU seed 1", "GRU seed 2"])
+    assert list(merged) == ["GRU", "C"] and list(merge_seeds(tables, ["GRU seed 1"])) == list(tables)
+    table = model_table(merged, metric="hr1", against="C")
+    (tested,) = table[table["difference"].notna()].to_dict("records")
+    assert (tested["value"], tested["seeds"], tested["difference"]) == (0.5, 2, 0.5)
+    assert tested["sd"] == pytest.approx(0.5 / np.sqrt(2)) and "0.5000** ± 0.3536" in write_table(table, "markdown")
+    assert r"$\pm$ 0.3536" in write_table(table, "latex") and ",hr1_sd," in write_table(table, "csv")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Explanations of a prediction at a given time: edits, links, and what a shared page says of it."""
 
 from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -10,9 +11,15 @@ from analysis.explain.edits import EditError, parse_edits
 from analysis.explain.explain_case import explain_case
 from analysis.explain.links import CaseLink
 from analysis.explain.model_flow import describe_flow
-from analysis.sharing.generalise import share_case
+from analysis.figures.map_ground import MapGround
+from analysis.figures.map_image import draw_explain_image
+from analysis.figures.palette import LIGHT
+from analysis.sharing.case_image import draw_case_image
+from analysis.sharing.generalise import shared_points
 from analysis.sharing.masking import Masking
+from analysis.sharing.page import render_html
 from analysis.sharing.places import masked_places
+from analysis.sharing.share import share_cases
 from analysis.workspace import Workspace
 from recap.asking.counterfactuals import History
 from recap.asking.itinerary import Itinerary, usual_pause
@@ -65,11 +72,22 @@ def test_a_time_asked_for_survives_links_and_explanations(opened: Workspace) -> 
     )
 
 
-def test_a_masked_page_says_that_a_time_was_given_but_not_which(opened: Workspace) -> None:
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_shared_page_and_its_picture_say_the_time(opened: Workspace, exact: bool) -> None:
+    """Masked as the check-in is: weekday and four hours; who is counted was at the true place then."""
     shown = explain_case(opened.predictor, 5)
-    rule = Generalisation()
-    masked = share_case(shown, Masking(opened, masked_places(opened, rule), rule), 1)
-    assert masked.when.endswith(", time given") and all(one.about != "time" for one in masked.sentences)
+    page = share_cases([shown], opened, exact=exact)
+    (case,), given = page.cases, datetime.fromisoformat(shown.time_given)
+    part = Generalisation().part_of_week(given.weekday(), given.hour)
+    assert case.time_given == (f"{given:%A}, {given:%H:%M} ({shown.time_given})" if exact else part)
+    assert f"time given: {case.time_given}" in render_html(page)
+    assert exact or all(one.about != "time" for one in case.sentences)
+    silent = page.model_copy(update={"cases": [case.model_copy(update={"time_given": ""})]})
+    assert draw_case_image(page) != draw_case_image(silent)
+    whenever, ground = shown.model_copy(update={"time_given": ""}), MapGround(opened)
+    assert len({draw_explain_image(one, ground, palette=LIGHT) for one in (shown, whenever)}) == 2
+    now, *others = shared_points(shown, Masking(opened, masked_places(opened, Generalisation()), None))
+    assert now.row == shown.row and {at.row for at in others if at.poi == shown.truth} == {shown.row + 1}
 
 
 def test_the_clock_begins_where_pauses_usually_end(opened: Workspace) -> None:

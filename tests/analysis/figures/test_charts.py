@@ -1,5 +1,6 @@
 """Bars, cells, curves and charts: numbers are the library's, clicks name a selection, names stay text."""
 
+import io
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -7,12 +8,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
+from PIL import Image, ImageColor
 
 from analysis.explain.curves import Curve, describe_learned
 from analysis.explain.explain_case import explain_case
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_words import lost, shown_amount, shown_unit
-from analysis.figures.compare import draw_how_often, plot_differences
+from analysis.figures.bars import draw_bars
+from analysis.figures.compare import comparison_bars, plot_differences
 from analysis.figures.contributions import (
     contributions_height,
     describe_contributions,
@@ -21,8 +24,9 @@ from analysis.figures.contributions import (
     terms_of,
 )
 from analysis.figures.curves import Gates, plot_curves, ticks
-from analysis.figures.elements import Element, picks_in, words_in
+from analysis.figures.elements import Element
 from analysis.figures.explain import draw_paths, draw_visits
+from analysis.figures.letters import Letters
 from analysis.figures.long_tail import draw_accuracy_by_count, draw_cohorts, plot_ablations
 from analysis.figures.model_worth import plot_worth
 from analysis.figures.overview import plot_lollipops
@@ -36,6 +40,7 @@ from analysis.records.causes import worth_by_kind
 from recap import columns as c
 from recap.features.catalogue import Feature
 from tests.analysis.planted import small_predictor
+from tests.pictures import picks_in, words_in
 from tests.worlds import CURVES
 
 RECAP = CURVES | {"core_scope": "unvisited", "use_correction": False}
@@ -259,25 +264,14 @@ def test_a_group_without_cases_has_no_dot() -> None:
     assert markers == [0, 1]
 
 
-def filled_bars(drawn: Any) -> list[tuple[str, str, str]]:
-    """(style of the bar, number, name) of every row that starts with a filled bar."""
-    children = [child for child in drawn[2:] if not isinstance(child, str)]
-    here = [children] if children and "background" in children[0][1].get("style", "") else []
-    own = [(bar[1]["style"], number[2], name[2]) for bar, number, name in here]
-    return own + [found for child in children for found in filled_bars(child)]
-
-
 def test_lengths_are_values() -> None:
-    """99, 98, 50 and 0 of 100: widths in proportion that no long name can shrink, each next to its own number."""
+    """99, 98, 50 and 0 of 100: pixels in proportion, whatever the names' length; a group without cases has no bar."""
     rows = pd.DataFrame({"group": ["tail", "head", "all"], "n": [9, 9, 0], "a": [0.98, 0, 1], "b": [0.99, 0.5, 1]})
-    found = filled_bars(draw_how_often(rows, a="A model with a very long name", b="RECAP", palette=LIGHT))
-    assert [(number, name) for _, number, name in found] == [
-        ("99", "RECAP"),
-        ("98", "A model with a very long name"),
-        ("50", "RECAP"),
-        ("0", "A model with a very long name"),
-    ]
-    styles = [dict(part.split(": ") for part in style.split("; ")) for style, _, _ in found]
-    widths = [float(style["width"].removesuffix("%")) for style in styles]
-    assert [round(width / widths[0], 3) for width in widths] == [round(v / 0.99, 3) for v in (0.99, 0.98, 0.5, 0)]
-    assert {style["flex"] for style in styles} == {"none"}
+    groups = comparison_bars(rows, "hr20", a="A model with a very long name", b="RECAP")
+    said = [(title, [(bar.text, bar.mine) for bar in bars]) for title, bars in groups]
+    assert said == [("Rare", [("99 %", True), ("98 %", False)]), ("Frequent", [("50 %", True), ("0 %", False)])]
+    picture = np.asarray(Image.open(io.BytesIO(draw_bars(groups, Letters()))))
+    filled = (picture == ImageColor.getrgb(LIGHT.model.fill)).all(axis=2).sum(axis=1)
+    other = (picture == ImageColor.getrgb(LIGHT.baseline)).all(axis=2).sum(axis=1)
+    widths = sorted({int(width) for width in (*filled, *other) if width > 100})
+    assert [round(width / widths[-1], 2) for width in widths] == [0.51, 0.99, 1.0]

@@ -16,9 +16,10 @@ from analysis.glossary import TERMS, glossary_page
 from analysis.learn.charts import Bar, Bars, Chart
 from analysis.learn.course import COURSE, ROUTE, Entry
 from analysis.learn.drawing import draw
-from analysis.learn.handout import handout_html
+from analysis.learn.handout import sheet_html
 from analysis.learn.lesson import MOST_CHOICES, Lesson, LessonUnavailableError
 from analysis.learn.lessons.curve import FLAT, SHAPES
+from analysis.learn.plan import CLASS_MINUTES, class_plan
 from analysis.learn.progress import CourseProgress
 from analysis.learn.toy_town import build_toy_town
 from analysis.long_tail.misses import MISSES
@@ -147,19 +148,35 @@ def test_no_two_texts_overlap_on_the_map_of_the_toy_town() -> None:
             assert abs(one.y - other.y) * scale >= 14 or across >= 3 * (len(one.text) + len(other.text))
 
 
-def test_questions_come_before_answers() -> None:
-    """All titles twice; replies only after the heading of the answers; nothing is asked of the network."""
+def test_the_handout_asks_and_the_answer_key_answers() -> None:
+    """All titles in both files; replies only in the key; nothing is asked of the network."""
     lessons = [demo_lesson(entry) for entry in COURSE]
-    page = handout_html("Town", list(lessons))
-    asked, answered = page.split("<h1>Answer key</h1>")
+    asked, answered = (sheet_html(sheet, "Town", lessons) for sheet in ("handout", "answer_key"))
     for lesson in lessons:
         assert f"{lesson.outline.title}</h2>" in asked and f"{lesson.outline.title}</h2>" in answered
-    assert asked.index("Appendix") < asked.index(f"{COURSE[ROUTE].outline.title}</h2>")
-    assert asked.index("Appendix") > asked.index(f"{COURSE[ROUTE - 1].outline.title}</h2>")
+    assert asked.index("Further lessons") < asked.index(f"{COURSE[ROUTE].outline.title}</h2>")
+    assert asked.index("Further lessons") > asked.index(f"{COURSE[ROUTE - 1].outline.title}</h2>")
     assert asked.count("<figure>") == sum(lesson.guess.picture is not None for lesson in lessons)
     assert asked.count("<svg") >= ROUTE and "<rect" in asked and "<circle" in asked
-    assert "Right." in answered and "Right." not in asked
-    assert "http" not in page.replace("http-equiv", "") and "<script" not in page
+    assert "Right." in answered and "Right." not in asked and "minutes" not in answered
+    assert "http" not in (asked + answered).replace("http-equiv", "") and "<script" not in asked + answered
+
+
+def test_the_plan_fills_ninety_minutes_on_one_page() -> None:
+    """Each part begins where the one before ends; every lesson says what it needs; at most 45 lines of a page."""
+    rows = class_plan()
+    starts, ends = zip(*(map(int, row.minutes.split(" to ")) for row in rows if " to " in row.minutes), strict=True)
+    assert (0, *ends) == (*starts, CLASS_MINUTES) and CLASS_MINUTES == 90
+    assert [row.part for row in rows if row.part[0].isdigit()] == [
+        f"{number}. {entry.outline.title}" for number, entry in enumerate(COURSE, start=1)
+    ]
+    lines = [max(math.ceil(len(row.does) / 34), math.ceil(len(row.needs) / 17)) for row in rows]
+    assert all(row.needs for row in rows) and sum(lines) <= 45, lines
+    page = sheet_html("handout", "Town", [None] * len(COURSE))
+    plan, rest = page.split("</section>", 1)
+    assert (
+        plan.count("<tr>") == 1 + len(rows) and "Name: ___" in rest and ".plan+*,.appendix{break-before:page}" in page
+    )
 
 
 def test_names_are_escaped_and_real_cities_ask_nothing() -> None:
@@ -167,10 +184,10 @@ def test_names_are_escaped_and_real_cities_ask_nothing() -> None:
     lesson = demo_lesson(COURSE[1])
     picture = Bars("<b>Bar</b>", "<b>Bar</b>", (Bar("<b>Bar</b>", 1.0, "<b>Bar</b>"),))
     hostile = replace(lesson, intro="To **<b>Bar</b> \\*x\\***", guess=replace(lesson.guess, picture=picture))
-    page = handout_html("<i>Town</i>", [None, hostile, *[None] * (len(COURSE) - 2)])
+    page = sheet_html("handout", "<i>Town</i>", [None, hostile, *[None] * (len(COURSE) - 2)])
     assert "<b>Bar</b>" not in page and "<i>Town" not in page
     assert "&lt;b&gt;Bar&lt;/b&gt; *x*" in page
-    empty = handout_html("Town", [None] * len(COURSE))
+    empty = sheet_html("handout", "Town", [None] * len(COURSE))
     assert "Guess:" not in empty
     assert COURSE[0].outline.questions[0] in empty
 

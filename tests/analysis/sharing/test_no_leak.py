@@ -197,13 +197,15 @@ def test_numbers_of_the_model_stay() -> None:
 
 
 def test_a_picture_of_a_step_shows_neither_the_way_nor_the_haunts() -> None:
-    """One stop is left, no disc is marked as visited before, and rare places stand and have masked names."""
+    """One stop is left, no disc is marked as visited before, and rare places have masked points and names."""
     prediction = predict_case(opened().with_model("visit_count"), CASE)
     trajectory = read_trajectory(opened(), CASE)
-    alone, masked = share_step(trajectory, prediction)
+    places = masked_places(opened(), Generalisation())
+    alone, masked = share_step(trajectory, prediction, places.opened(opened()).labels)
+    assert masked.candidates["name"].tolist() == [places.name[poi] for poi in masked.candidates[c.POI]]
+    assert masked.candidates["name"].tolist() != prediction.candidates["name"].tolist()
     assert len(alone.stops) == 1 and alone.stops[c.CASE].tolist() == [CASE]
     assert prediction.candidates["revisit"].any() and not masked.candidates["revisit"].any()
-    places = masked_places(opened(), Generalisation())
     pictured, rare = places.opened(opened()), int(places.is_cell.argmax())
     assert pictured.labels[rare] == places.name[rare] != opened().labels[rare]
     assert (pictured.latitude[rare], pictured.longitude[rare]) == places.at(rare)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recap.data.dataset import Dataset
+from recap.evaluation.records import read_records
 from tests.cli_runner import recap_here, recap_json_here
 from tests.learn_worlds import DEMO
 
@@ -45,11 +45,25 @@ def test_imports_that_knew_the_time_say_so(tmp_path: Path, monkeypatch: pytest.M
     )
 
 
-def test_explain_at_a_time() -> None:
-    dataset = Dataset.load(DATA)
-    user = str(dataset.users["user_id"].iloc[407])
-    found = recap_json_here("explain", MODEL, "--data", DATA, "--user", user, "--at", "mon 18:00")
+def test_predict_and_explain_say_the_time() -> None:
+    """With its date; everyone's places are no visits."""
+    asked = ["predict", MODEL, "--data", DATA, "--at", "2024-10-28T18:00"]
+    one, many, places = (recap_here(*asked, *more).stdout for more in (["--user", "w0408"], [], ["--by-place"]))
+    assert one.startswith("On Mon 28 Oct at 18:00 user w0408 will most likely be at ") and ", at Mon 28 Oct 2024" in one
+    assert many.startswith("At Mon 28 Oct 2024, 18:00, if they check in then:\nw0001: ")
+    assert "At Mon 28 Oct 2024, 18:00, if they check in then: " in places and "visits" not in places
+    found = recap_json_here("explain", MODEL, "--data", DATA, "--user", "w0408", "--at", "mon 18:00")
     assert found["at"].endswith("T18:00") and found["time_given"] == f"{found['at']}:00"
     assert recap_here("explain", MODEL, "--data", DATA, "--case", "5", "--at", "mon 18:00").returncode == 2
-    early = recap_here("explain", MODEL, "--data", DATA, "--user", user, "--at", "2001-01-01T18:00")
+    early = recap_here("explain", MODEL, "--data", DATA, "--user", "w0408", "--at", "2001-01-01T18:00")
     assert early.returncode == 2 and "before the last check-in" in early.stderr
+
+
+def test_records_say_the_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two files under two hashes, of which one says that the time was given."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    asked = ["evaluate", MODEL, "--data", DATA, "--cases", "30"]
+    files = [recap_json_here(*asked, *given)["records"] for given in ([], ["--given-time"])]
+    said = [read_records(Path(file))[1] for file in files]
+    assert [one.get("given_time") for one in said] == [None, "true"]
+    assert len(set(files)) == len({one["checkpoint_hash"] for one in said}) == 2

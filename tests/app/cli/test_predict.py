@@ -9,8 +9,9 @@ import pytest
 
 from recap import columns as c
 from recap.asking.open_model import open_model
-from recap.asking.prediction import choose, expected_visits, predict
+from recap.asking.prediction import ASSUMED, choose, expected_visits, predict
 from recap.data.dataset import Dataset
+from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
 
 ROOT = Path(__file__).parents[3]
@@ -112,6 +113,19 @@ def test_expected_visits_by_place_and_shard(city_folder: Path) -> None:
     assert recap_json_here(*words[:5])["places"][0]["poi_id"] == everywhere["poi_id"][0]
 
 
+def test_a_closed_place_by_place(city_folder: Path) -> None:
+    """In the table the places that change most come first; the assumption is said; an unknown id is refused."""
+    words = ("predict", "feature_curves", "--data", city_folder, "--by-place", "--without")
+    said = recap_json_here(*words, "zoo", "--without", "a0")
+    assert ASSUMED in said["notes"] and abs(sum(row["change"] for row in said["places"])) < 1e-9
+    assert {row["poi_id"] for row in said["places"] if row["expected"] == 0 < row["expected_before"]} == {"zoo", "a0"}
+    ended = recap_here(*words, "a0", "--top", 3)
+    rows = [line.replace("│", "").split() for line in ended.stdout.splitlines() if "kind" in line]
+    assert len(rows) == 3 and rows[0][-2:] == ["0.0000", f"-{rows[0][-3]}"], ended.stdout
+    refused = recap_here(*words, "nowhere")
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "no place 'nowhere'" in refused.stderr
+
+
 def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> None:
     """Understood as `prepare` does; what was ignored is one line."""
     file = tmp_path / "later.csv"
@@ -123,3 +137,24 @@ def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> Non
         "place outside the data set, which only models with curves predict."
     ]
     assert {row["as_of"] for row in said["predictions"]} == {"2013-05-01T14:00:00+00:00", "2013-05-01T16:00:00+00:00"}
+
+
+@pytest.mark.parametrize(
+    ("model", "stops", "without"),
+    [
+        ("visit_count", ["abababab", "babababa"], "2 users: they have"),
+        ("visit_count", ["abcabcabc", "abababab"], "1 user: they have"),
+        ("markov", ["aabbaabb", "abbaabba", "abababab"], "3 users: they have"),
+        ("feature_curves", ["abcdabcd", "dcbadcba", "abababab"], "2 users: they have"),
+        ("pretrained", ["abcabcabc", "cbacbacba", "bcbcbcbc"], "2 users: they have"),
+    ],
+)
+def test_no_new_place_is_left(model: str, stops: list[str], without: str, tmp_path: Path) -> None:
+    """For users who have been everywhere; the others' lists hold what they do not know."""
+    rows = [(f"user {at}", poi, hour + at / 9) for at, places in enumerate(stops) for hour, poi in enumerate(places)]
+    small_dataset(rows).save(tmp_path / "city")
+    words = ("predict", model, "--data", tmp_path / "city", "--new-places")
+    assert f"Nothing is left for {without} been to every place." in " ".join(recap_here(*words).stdout.split())
+    listed = {(row["user_id"], row["poi_id"]) for row in recap_json_here(*words)["predictions"]}
+    pois = {poi for places in stops for poi in places}
+    assert listed == {(f"user {at}", poi) for at, places in enumerate(stops) for poi in pois - {*places}}

@@ -1,5 +1,6 @@
 """The data protocol: by hand, against a plain-Python reading of it, and its laws."""
 
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -289,6 +290,17 @@ def test_refuses_one_instant_and_no_training_case() -> None:
         clean_checkins(raw_table([("ann", "home", 100.0 * day) for day in range(5)]), LENIENT)
     with pytest.raises(DataError, match="no POI"):
         clean_checkins(raw_table([]), LENIENT)
+
+
+@pytest.mark.parametrize("hours", [25, 30, 51, 75, 200])
+def test_no_case_within_a_day_names_the_hours_that_help(hours: int) -> None:
+    """And what ranks without them; with the setting that is named there are cases."""
+    rows = [(user, place, 1.0 * hours * at) for user in "uv" for at, place in enumerate("abababababab")]
+    with pytest.raises(DataError, match="--protocol every_next") as refused:
+        clean_checkins(raw_table(rows), LENIENT)
+    (setting,) = re.findall(r"--set (trajectory_gap_hours=\d+)", str(refused.value))
+    frame, _ = clean_checkins(raw_table(rows), LENIENT.override([setting]))
+    assert frame[c.TRAJECTORY].nunique() == 2
 
 
 @pytest.mark.parametrize(

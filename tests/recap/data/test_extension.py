@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from recap import columns as c
-from recap.data.dataset import Dataset
+from recap.data.dataset import TABLES, Dataset
 from recap.data.extension import extend_dataset
 from recap.data.schema import check_tables
 from recap.errors import DataError
@@ -50,7 +50,7 @@ def test_what_was_cut_off_comes_back() -> None:
     same = [c.USER, c.POI, c.TIME, c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT]
     pd.testing.assert_frame_equal(found.dataset.checkins[same], city.checkins[same])
     assert np.flatnonzero(found.dataset.checkins[c.HISTORY_ONLY]).tolist() == dropped.tolist()
-    check_tables(found.dataset.checkins, found.dataset.pois, found.dataset.users, "extended")
+    check_tables("extended", **{name: getattr(found.dataset, name) for name in TABLES})
 
 
 def test_unknown_users_and_places_follow_the_known_ones() -> None:
@@ -65,7 +65,7 @@ def test_unknown_users_and_places_follow_the_known_ones() -> None:
     assert data.pois[c.LATITUDE].iloc[2] == raw[c.LATITUDE].iloc[2]
     assert "".join(data.pois[c.POI_ID].iloc[poi][0] for poi in data.checkins[c.POI]) == "ababzabaza"
     assert data.checkins[c.TRAJECTORY].tolist() == [0, 0, 0, 0, 1, 2, 2, 2, 3, 4]  # 25 hours between b0 and z0
-    check_tables(data.checkins, data.pois, data.users, "extended")
+    check_tables("extended", **{name: getattr(data, name) for name in TABLES})
     assert found.line == (
         "Added 5 check-ins and 2 new users; ignored 1 row up to their user's last known check-in; 2 visits to 1 "
         "place outside the data set, which only models with curves predict."

@@ -12,7 +12,7 @@ from recap.arithmetic.geodesy import distance_km
 from recap.data.card import HISTORY_ONLY_LABEL
 from recap.data.checks import check_checkins
 from recap.data.cleaning import DataConfig
-from recap.data.inspection import Inspection, describe_read, preview_rows, read_for_inspection
+from recap.data.inspection import Inspection, describe_read, look_at, preview_rows
 from recap.data.reading import SOURCE_FORMATS, understand
 from tests.checkins import raw_table, write_foursquare
 from tests.shell import assert_refused, recap, recap_json
@@ -24,7 +24,9 @@ def problems(raw: pd.DataFrame) -> dict[str, int]:
 
 
 def inspected(path: Path, config: DataConfig) -> Inspection:
-    return describe_read(read_for_inspection(understand(path)), config)
+    _, read = look_at(path)
+    assert read is not None
+    return describe_read(read, config)
 
 
 def clean(**changes: Any) -> pd.DataFrame:
@@ -113,8 +115,7 @@ def test_leaks_of_a_given_split() -> None:
 def test_every_format_is_inspected_without_options(tmp_path: Path, source_format: str) -> None:
     """Where a zone is missing, that of the coordinates is taken and said; the preview agrees with the protocol."""
     path, options = write_source(tmp_path, source_format)
-    understood = understand(path)
-    found = describe_read(read_for_inspection(understood), DataConfig())
+    understood, found = understand(path), inspected(path, DataConfig())
     assert understood.source_format == source_format and understood.why
     assert found.facts["check-ins"] == found.account.rows_kept == 72
     is_missing = "--timezone" in str(found.account.notes) or understood.question is not None

@@ -50,7 +50,7 @@ FORGED: dict[str, tuple[Callable[[Tables], None], list[str]]] = {
     "user below 0": (put("checkins", c.USER, 0, -7), ["checkins.parquet row 0", "user", "0 to 1", "'-7'"]),
     "user too large": (put("checkins", c.USER, 19, 2), ["row 19", "user"]),
     "poi too large": (put("checkins", c.POI, 3, 10**9), ["row 3", "poi", "0 to 2"]),
-    "split 9": (put("checkins", c.SPLIT, 5, 9), ["row 5", "split", "0, 1 or 2"]),
+    "split 9": (put("checkins", c.SPLIT, 5, 9), ["row 5", "split", "0 to 2"]),
     "offset": (put("checkins", c.TZ_OFFSET_MINUTES, 1, 10**6), ["row 1", "tz_offset_minutes"]),
     "trajectory": (put("checkins", c.TRAJECTORY, 4, 10**12), ["row 4", "trajectory"]),
     "user out of order": (put("checkins", c.USER, 0, 1), ["row 1", "user", "no smaller"]),

@@ -11,7 +11,7 @@ from recap import columns as c
 from recap.asking.open_model import open_for_prediction
 from recap.asking.prediction import choose, predict
 from recap.data.card import dataset_card
-from recap.data.dataset import Dataset, hash_tables
+from recap.data.dataset import TABLES, Dataset, hash_tables
 from recap.data.extension import extend_dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.schema import check_tables
@@ -54,7 +54,7 @@ def test_predictions_see_every_row_in_order() -> None:
     """Sorted by user, time and file; trajectories are cut at the gaps of the whole file; splits are the file's."""
     data = prepared(KNOWN + UNSEEN)
     whole = extend_dataset(data).dataset
-    check_tables(whole.checkins, whole.pois, whole.users, "whole")
+    check_tables("whole", **{name: getattr(whole, name) for name in TABLES})
     ids = [
         whole.users[c.USER_ID].to_numpy()[whole.checkins[c.USER]],
         whole.pois[c.POI_ID].to_numpy()[whole.checkins[c.POI]],
@@ -80,7 +80,7 @@ def test_the_folder_holds_them(tmp_path: Path) -> None:
     (tmp_path / "with" / "unseen.parquet").unlink()
     with pytest.raises(ChecksumError, match=r"unseen\.parquet is missing"):
         Dataset.load(tmp_path / "with")
-    for column, value, expected in ((c.LATITUDE, 91.0, "-90 to 90"), (c.SPLIT, 0, "1 or 2")):
+    for column, value, expected in ((c.LATITUDE, 91.0, "-90 to 90"), (c.SPLIT, 0, "1 to 2")):
         forged = data.unseen.assign(**{column: value})
         manifest = data.manifest.model_copy(update={"unseen_hash": hash_tables(forged)})
         replace(data, unseen=forged, manifest=manifest).save(tmp_path / column)

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from recap.asking import place_ranks
+from recap.asking.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.errors import ScoreError
-from recap.evaluation import place_ranks
 from recap.evaluation.metrics import (
     CASE_GROUPS,
     METRICS,
@@ -23,7 +24,6 @@ from recap.evaluation.metrics import (
     ndcg,
     reciprocal_rank,
 )
-from recap.evaluation.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.evaluation.ranks import check_scores, rank_of, rank_targets, rank_totals, top_pois
 from recap.scores import Scores
 

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from recap.checkpoint import Checkpoint
-from recap.data.readers.own_table import read_own_table
+from recap.data.reading import read_checkins
 from recap.errors import ConfigError, DataError, RecapError
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.records import write_records
@@ -155,7 +155,7 @@ def test_an_own_table_is_refused_in_one_line(tmp_path: Path) -> None:
     """`recap prepare` and `recap inspect` say that the file cannot be read."""
     path = beyond_its_dictionary(tmp_path / "own.parquet")
     with pytest.raises(DataError, match=r"own\.parquet cannot be read"):
-        read_own_table(path, "parquet")
+        read_checkins(path, "parquet")
     for words in (("prepare", path, "--out", tmp_path / "city"), ("inspect", path)):
         answer = recap_here(*words)
         assert answer.returncode == 2 and "own.parquet" in answer.stderr and "Traceback" not in answer.stderr

@@ -24,7 +24,6 @@ from recap.model.scorer import RecapScorer
 from recap.presets import RECAP_PRESETS, feature_curves, recap, train_preset
 from recap.runs.store.description import best_epoch
 from recap.storage.tensors import load_tensors
-from recap.training import baselines
 from recap.training.baselines import build_baseline, is_fitted
 from recap.training.loop import BEST, BEST_OVERALL, StepReport
 from recap.training.metrics_file import read_metrics
@@ -372,7 +371,7 @@ def test_the_curves_are_fitted_once_for_a_dataset(home: Path, monkeypatch: pytes
         fits.append(1)
         return Trainer(*words)
 
-    monkeypatch.setattr(baselines, "Trainer", counted)
+    monkeypatch.setattr("recap.training.trainer.Trainer", counted)
     assert not is_fitted(dataset.hash)
     build_baseline("feature_curves", dataset, graph, keep=False)
     assert not is_fitted(dataset.hash) and len(fits) == 1

@@ -5,11 +5,12 @@ from typing import Any, Final
 
 from recap import columns as c
 from recap.data.cleaning import DataConfig
-from recap.data.inspection import Inspection, describe_read, read_for_inspection
+from recap.data.inspection import Inspection, describe_read, look_at
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.reading import understand
 from recap.data.understanding import Understanding
+from recap.errors import DataError
 from tests.recap.data.understanding.tables import checkins, own_table
 
 CONFIG: Final = DataConfig(min_poi_checkins=1, min_user_checkins=1)
@@ -22,7 +23,10 @@ def asked(path: Path, **options: Any) -> Understanding:
 
 def read(path: Path, **options: Any) -> RawRead:
     """Its rows, bad ones skipped; the first answer where only the zone is open."""
-    return read_for_inspection(asked(path, **options))
+    found, rows = look_at(path, options=ReadOptions.parse(options))
+    if rows is None:
+        raise DataError(found.refusal())
+    return rows
 
 
 def inspected(path: Path, **options: Any) -> Inspection:

@@ -75,6 +75,39 @@ def test_the_line_joins_both(visits: str, spots: str, tmp_path: Path, monkeypatc
     assert_refused(recap("prepare", tmp_path / visits, "--out", tmp_path / "out"), f"{spots} in the same folder")
 
 
+@pytest.mark.parametrize(
+    ("spots", "mine", "key"),
+    [
+        ("towers.csv", "cell_id", "cell_id"),
+        ("antennas.csv", "antenna_id", "id"),
+        ("stations.tsv", "station", "station"),
+        ("Filialen.json", "Filiale", "Filiale"),
+        ("venues.parquet", "venueId", "venueId"),
+    ],
+)
+def test_the_line_keeps_every_row(
+    spots: str, mine: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the other file has several rows for a place, or none, which is said."""
+    frame = checkins()
+    pd.DataFrame({"user": frame["u"], mine: frame["p"], "time": frame["utc"]}).to_csv(tmp_path / "own.csv", index=False)
+    known = places().iloc[1:]
+    theirs = pd.concat([known, known, known]).rename(columns={"p": key})
+    if spots.endswith("parquet"):
+        theirs.to_parquet(tmp_path / spots)
+    elif spots.endswith("json"):
+        theirs.to_json(tmp_path / spots, orient="records")
+    else:
+        theirs.to_csv(tmp_path / spots, sep="\t" if spots.endswith("tsv") else ",", index=False)
+    question = asked(tmp_path / "own.csv").question
+    lost = int((frame["p"] == places()["p"].iloc[0]).sum())
+    assert f"{lost:,} of 1,000 rows have no match" in question.text
+    monkeypatch.chdir(tmp_path)
+    exec(question.text.split("with pandas: ")[1], {"pd": pd})  # noqa: S102
+    assert len(pd.read_csv(tmp_path / "joined.csv")) == ROWS
+    assert read(tmp_path / "joined.csv").account.rows_kept == ROWS - lost
+
+
 def test_a_file_without_a_partner(tmp_path: Path) -> None:
     rows = pd.DataFrame({"review_id": range(ROWS), "user_id": checkins()["u"], "business_id": checkins()["p"]})
     rows.assign(date=checkins()["utc"].astype(str)).to_json(tmp_path / "review.json", orient="records", lines=True)

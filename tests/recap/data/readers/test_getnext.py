@@ -10,7 +10,7 @@ from recap.data.cleaning import DROP_REASONS, DataConfig
 from recap.data.dataset import Dataset
 from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
-from recap.data.readers.getnext import HEADER
+from recap.data.readers.published import HEADER
 from recap.data.reading import read_checkins
 from tests.checkins import clean_checkins
 from tests.recap.data.refusing import assert_unreadable

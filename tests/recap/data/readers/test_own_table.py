@@ -120,8 +120,8 @@ def test_a_split_of_ones_own(tmp_path: Path) -> None:
     table = read_checkins(csv(tmp_path / "a.csv", text), "csv", ZONE).table
     assert table[c.SPLIT].tolist() == [0, 1, 2, 1]
     assert table[c.TRAJECTORY_ID].tolist() == ["0", "1", "2", "3"]
-    wrong = csv(tmp_path / "b.csv", text.replace("train", "holdout"))
-    assert_unreadable("line 2: split must be train, val or test, got 'holdout'", wrong, "csv", ZONE)
+    wrong = csv(tmp_path / "b.csv", text.replace("train", "unused"))
+    assert_unreadable("line 2: split must be train, val or test, got 'unused'", wrong, "csv", ZONE)
 
 
 def test_quotes_line_breaks_and_encodings(tmp_path: Path) -> None:

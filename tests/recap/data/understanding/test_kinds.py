@@ -1,8 +1,11 @@
 """Kinds of tables that are easily read wrongly: each under other names, in other languages, orders and files."""
 
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -10,8 +13,10 @@ import pyarrow as pa
 import pytest
 
 from recap import columns as c
+from recap.data.intake import prepare_input
 from recap.data.parsing.options import ReadOptions
 from recap.data.reading import read_checkins, understand
+from recap.data.reading_frames import as_file
 from recap.data.understanding import Understanding
 from recap.errors import DataError
 from tests.recap.data.other_files.reading import inspected, problems, read
@@ -174,6 +179,42 @@ def test_cells_of_a_grid_are_no_degrees(names: str, tmp_path: Path) -> None:
     cells = {x: (frame["lon"] * 100 - 1250).astype(int) % 180, y: (frame["lat"] * 100).astype(int) % 90}
     text = asked(tmp_path / "own.csv", own_table(**{"lat": None, "lon": None} | cells))
     assert "cells of a grid" in text and x in text and y in text
+    assert problems(tmp_path / "own.csv", columns={"lat": y, "lon": x}, **BERLIN)["whole_degrees"] == ROWS
+
+
+@pytest.mark.parametrize("name", ["destination", "next_place", "Ziel", "lugar siguiente", "次の店"])
+def test_a_second_place_is_named(name: str, tmp_path: Path) -> None:
+    """Also where the dataset is prepared without a look at the columns."""
+    table = own_table(**{name: checkins()["p"].shift(-1).fillna("P0")})
+    table.to_csv(tmp_path / "own.csv", index=False)
+    _, dataset = prepare_input(tmp_path / "own.csv", options=ReadOptions.parse(BERLIN))
+    assert dataset.manifest.reading is not None
+    assert [note for note in dataset.manifest.reading.notes if f"“{name}”" in note and "not used" in note]
+
+
+SPRING = [datetime(2024, 3, 1, 12) + timedelta(hours=7 * at) for at in range(60)]
+MIXED: dict[str, Callable[[int], Any]] = {
+    "offsets": lambda at: SPRING[at].replace(tzinfo=timezone(timedelta(hours=at % 3))),
+    "zones": lambda at: SPRING[at].replace(tzinfo=ZoneInfo(["Europe/Berlin", "Asia/Tokyo"][at % 2])),
+    "pandas": lambda at: pd.Timestamp(SPRING[at], tz=["UTC", "America/New_York"][at % 2]),
+    "text": lambda at: SPRING[at].replace(tzinfo=timezone(timedelta(minutes=90 * (at % 2)))).isoformat(),
+    "an offset and UTC": lambda at: SPRING[at].replace(tzinfo=UTC if at % 2 else timezone(timedelta(hours=9))),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_offsets_that_differ_in_one_column(name: str) -> None:
+    """Each time of a DataFrame is the instant that it is; naive ones among them are refused."""
+    times = [MIXED[name](at) for at in range(60)]
+    place = np.arange(60) % 4
+    columns = {"user": np.arange(60) % 5, "poi": place, "lat": 52.5 + place / 100, "lon": 13.4 + place / 100}
+    frame = pd.DataFrame(columns | {"time": pd.Series(times, dtype=object)})
+    with as_file(frame, {}) as (path, form, options):
+        got = read_checkins(path, form, options.model_copy(update={"columns": {field: field for field in frame}}))
+    assert got.table[c.TIME].tolist() == [pd.Timestamp(time).tz_convert("UTC") for time in times]
+    frame.loc[7, "time"] = str(SPRING[7]) if name == "text" else SPRING[7]
+    with pytest.raises(DataError), as_file(frame, {}) as (path, form, options):
+        read_checkins(path, form, options.model_copy(update={"columns": {field: field for field in frame}}))
 
 
 @pytest.mark.parametrize("name", ["Place name", "venue", "Filiale", "店名", "name"])

@@ -1,0 +1,85 @@
+"""Every slide of a presentation, masked as a shared page; numbers as in Explain and Compare."""
+
+import streamlit as st
+
+from analysis.cases.saved_case import ViewSlide
+from analysis.cases.slides import Number, Slide, Step, case_slide, change_slide, why_slide
+from analysis.compare.comparison import Comparison
+from analysis.compare.words import cases_sentence, how_often
+from analysis.explain.edits import parse_edits
+from analysis.explain.explanation import CaseExplanation
+from analysis.explain.types import Piece
+from analysis.figures.bars import draw_bars
+from analysis.figures.compare import comparison_bars
+from analysis.figures.letters import Letters
+from analysis.figures.palette import Theme, palette_of
+from analysis.sharing.case_image import draw_case_image
+from analysis.sharing.masking import Masking
+from analysis.sharing.share import masked_cases
+from analysis.sharing.shared_case import SharedPage
+from analysis.sharing.slides import SharedSlide, share_slide, view_slide
+from app.cached import comparisons, explanations, maps
+from app.cached.workspace import BY_MODEL, open_workspace
+from app.components.present.deck import Deck, Presented
+from app.sources import Source
+
+
+def slide_at(source: Source, deck: Deck, position: int, theme: Theme = "light") -> SharedSlide:
+    at, step = deck.slides[position]
+    entry = deck.entries[at]
+    if isinstance(entry, ViewSlide):
+        return view_slide(entry)
+    if step == "often":
+        return _how_often(source, theme)
+    shown = _explained(source, entry.case)
+    page, masking, picture = _shared(source, entry.case, theme)
+    slide = share_slide(_slide_of(source, entry, step, shown, masking), shown, page, masking, picture)
+    return slide.retitled(entry.title) if step == "case" else slide
+
+
+def _against_counter(source: Source) -> Comparison:
+    options = comparisons.side_options(source)
+    a, b = (options[token] for token in comparisons.default_pair(source))
+    return comparisons.compared(a, b, "hr1", 1)
+
+
+def _how_often(source: Source, theme: Theme) -> SharedSlide:
+    found = _against_counter(source)
+    title, numbers, note = how_often(found, open_workspace(source).dataset.num_pois, invented=source.synthetic)
+    bars = comparison_bars(found.rows, "hr1", a=found.a, b=found.b)
+    picture = draw_bars(bars, Letters(maps.picture_font()), palette=palette_of(theme))
+    shown = tuple(Number(label, value) for label, value in numbers)
+    return SharedSlide((Piece(text=title),), shown, (note,), picture, title, f"{note}\n{cases_sentence(found)}")
+
+
+def _explained(source: Source, case: int) -> CaseExplanation:
+    # Every argument as Explain passes it, so that both show one explanation.
+    moment = open_workspace(source).moment(case)
+    return explanations.explain(source, moment, about=None, against=None, hide_truth=False)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
+def _shared(source: Source, case: int, theme: Theme) -> tuple[SharedPage, Masking, bytes]:
+    explained, basemap = [_explained(source, case)], maps.shared_basemap(source)
+    page, masking = masked_cases(explained, open_workspace(source), basemap=basemap)
+    return page, masking, draw_case_image(page, palette=palette_of(theme), font=maps.picture_font())
+
+
+def _slide_of(source: Source, presented: Presented, step: Step, shown: CaseExplanation, masking: Masking) -> Slide:
+    if step == "case":
+        counter = comparisons.side_options(source)[comparisons.default_pair(source)[0]]
+        rank = float(comparisons.read_side(counter).ranks()[presented.case])
+        return case_slide(shown, counter.label, rank)
+    if step == "why":
+        return why_slide(shown)
+    edits, tried = parse_edits(presented.edits), 0
+    if not edits:
+        with st.spinner("Trying single changes", show_time=False):
+            flip, tried = explanations.smallest_edit(source, shown.moment, shown.target, shown.runner_up, "")
+        edits = () if flip is None else (flip.edit,)
+    text = ";".join(edit.text for edit in edits)
+    # As Explain shows the edits of a case.
+    after = explanations.explain(
+        source, shown.moment, about=None, against=shown.runner_up, edits=text, hide_truth=False
+    )
+    return change_slide(shown, after if edits else None, edits, tried, masking.name)

@@ -1,1 +1,0 @@
-"""`recap prepare` for files beyond memory: texts stay on disk."""
