@@ -163,13 +163,14 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
     chosen = current_selection()
     table = tables.listed_table_of(model, reference, k, chosen.text if chosen else "")
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    is_wide = state.window_width() == "wide"
     columns: dict[str, Any] = {
         c.CASE: number("Case", width=64, format="localized"),
-        TRANSITION: text("Transition", width=290),
+        TRANSITION: text("Transition", width=290 if is_wide else 200),
         c.TRANSITION_COUNT: number("Seen", width=64, help="In training."),
         c.RANK: text(model.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
         REFERENCE_RANK: text(reference.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
-        WHY: text("Why", width=410, help=headlines.WHY_HELP),
+        WHY: text("Why", width=410 if is_wide else 240, help=headlines.WHY_HELP),
     }
     hides_truth = st.query_params.get("truth") == "false"
     has_model = model.source.checkpoint_hash is not None
