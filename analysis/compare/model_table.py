@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.compare.comparison import PairedCases, found_within
 from analysis.compare.head_share import HEAD_AND_TAIL, head_weights, is_tail
 from analysis.compare.side import MeanSide, check_same_cases
-from analysis.compare.words import p_value, points
+from analysis.compare.words import as_points, p_value
 from analysis.records.accuracy import METRIC_LABELS, is_known, is_lower_bound, metric_values
 from analysis.records.bootstrap import UserBootstrap, interval
 from analysis.records.evaluation_records import PROTOCOL
@@ -147,12 +147,17 @@ def write_table(table: pd.DataFrame, form: str, *, intervals: bool = False) -> s
     heads = ["Model", *labels, "Difference", "p"]
     caption = _caption(table, metric)
     if form == "markdown":
-        rule = ["---", *["---:"] * (len(heads) - 1)]
-        rows = [[cell.replace("|", r"\|") for cell in cells] for cells in (heads, rule, *lines)]
-        return "\n".join([*(f"| {' | '.join(cells)} |" for cells in rows), "", caption, ""])
+        rows = [[cell.replace("|", r"\|") for cell in cells] for cells in lines]
+        return "\n".join([markdown_table(heads, rows), "", caption, ""])
     body = [f"{' & '.join([_latex(cells[0]), *map(_symbols, cells[1:])])} \\\\" for cells in (heads, *lines)]
     start = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", body[0], r"\midrule"]
     return "\n".join([*start, *body[1:], r"\bottomrule", r"\end{tabular}", f"% {caption}", ""])
+
+
+def markdown_table(heads: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown; the first column is text, the others are numbers."""
+    rule = ["---", *["---:"] * (len(heads) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows))
 
 
 def _caption(table: pd.DataFrame, metric: str) -> str:
@@ -171,8 +176,8 @@ def _caption(table: pd.DataFrame, metric: str) -> str:
 def _test_cells(row: pd.Series) -> list[str]:
     if math.isnan(row["difference"]):
         return ["--", "--"]
-    low, high = points(row["difference_low"]), points(row["difference_high"])
-    return [f"{points(row['difference'])} [{low}, {high}]", p_value(row["p"])]
+    low, high = as_points(row["difference_low"]), as_points(row["difference_high"])
+    return [f"{as_points(row['difference'])} [{low}, {high}]", p_value(row["p"])]
 
 
 def _csv(table: pd.DataFrame, *, intervals: bool) -> str:

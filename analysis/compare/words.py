@@ -1,7 +1,7 @@
 """The sentences of Compare; every claim follows the rows' verdicts."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -83,16 +83,20 @@ def _headline(found: Comparison) -> str:
 
 
 def _gain(row: pd.Series) -> str:
-    return points(abs(float(row["difference"])))
+    return as_points(abs(float(row["difference"])))
 
 
-def points(difference: float) -> str:
+def as_points(difference: float) -> str:
     """A difference in points, hundredths of the metric, as exact as the values next to it.
 
-    >>> points(0.106), points(0.0149), points(-0.0149), points(0.0004)
+    >>> as_points(0.106), as_points(0.0149), as_points(-0.0149), as_points(0.0004)
     ('+10.6', '+1.5', '−1.5', '0.0')
     """
     return signed(100 * difference, 1)
+
+
+def _interval(row: Mapping[str, Any] | pd.Series) -> str:
+    return f"[{as_points(row['low'])}, {as_points(row['high'])}]"
 
 
 def differences_title(metric: str) -> str:
@@ -150,7 +154,7 @@ def seeds_sentence(found: Comparison) -> str:
         names = " and ".join(map(label_in_sentence, found.unmeasured_seeds))
         return f"Only one seed of {names} was trained, so how far seeds differ is not known."
     band = float(found.row("all")["band"])
-    return f"Two seeds of one model differ by up to {points(band)[1:] if band else '0'} points over all cases."
+    return f"Two seeds of one model differ by up to {as_points(band)[1:] if band else '0'} points over all cases."
 
 
 def seeds_line(found: Comparison) -> str:
@@ -183,7 +187,7 @@ def sentences(found: Comparison) -> list[str]:
 def caveat(found: Comparison) -> str:
     """What a slide says next to the headline: the metric, and what the numbers rest on."""
     row = found.row("all")
-    over = f" Over all cases: {points(row['difference'])} points [{points(row['low'])}, {points(row['high'])}]."
+    over = f" Over all cases: {as_points(row['difference'])} points {_interval(row)}."
     return f"{METRIC_LABELS[found.metric]}.{over * (found.users > 1)} {' '.join(sentences(found))}"
 
 
@@ -211,7 +215,10 @@ def row_cells(row: dict, found: Comparison) -> dict[str, str]:
     cells = {"cases": f"{row['n']:,}"} | {
         side: f"{'≥ ' * (side in found.at_least)}{100 * row[side]:.1f}" for side in ("a", "b")
     }
-    cells |= {"points": points(row["difference"]), "interval": f"[{points(row['low'])}, {points(row['high'])}]"}
+    cells |= {
+        "points": as_points(row["difference"]),
+        "interval": _interval(row),
+    }
     if not row["n"]:
         cells = {"cases": "0"} | dict.fromkeys(("a", "b", "points", "interval"), "–")
     elif found.users == 1:

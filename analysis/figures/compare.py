@@ -10,8 +10,8 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.compare.words import points
-from analysis.figures.bars import Bar, accuracy_bar
+from analysis.compare.words import as_points
+from analysis.figures.bars import SlideBar, accuracy_bar
 from analysis.figures.charts import escape_tags, note, styled
 from analysis.figures.palette import Palette
 from analysis.records.accuracy import METRIC_LABELS
@@ -52,7 +52,8 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
             figure.add_scatter(x=[position] * 2, y=[low, high], mode="lines", line=line, hoverinfo="skip")
         said = (
             f"{METRIC_LABELS[metric]}: {escape_tags(a)} {row['a']:.3f}, {escape_tags(b)} {row['b']:.3f}<br>"
-            f"{points(row['difference'])} points ({points(row['low'])} to {points(row['high'])})<br>{row['n']:,} cases"
+            f"{as_points(row['difference'])} points ({as_points(row['low'])} to {as_points(row['high'])})"
+            f"<br>{row['n']:,} cases"
         )
         figure.add_scatter(
             x=[position],
@@ -64,7 +65,7 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
             hoverinfo="text",
         )
         if clear:
-            figure.add_annotation(note(position, middle, f"<b>{points(row['difference'])}</b>", colour, xshift=12))
+            figure.add_annotation(note(position, middle, f"<b>{as_points(row['difference'])}</b>", colour, xshift=12))
     styled(figure, palette, height=_HEIGHT, margin={"l": 50, "b": 74})
     figure.update_xaxes(
         tickvals=list(range(len(bins))),
@@ -122,7 +123,7 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
             y=[position] * len(row["each"]),
             mode="markers",
             marker=_disc(11, colour, palette, clear=clear),
-            hovertext=[f"{label}: {points(value)} points" for value in row["each"]],
+            hovertext=[f"{label}: {as_points(value)} points" for value in row["each"]],
             hoverinfo="text",
         )
     figure.add_vline(x=0, line={"color": palette.quiet, "width": 1})
@@ -134,7 +135,7 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
     return figure
 
 
-def comparison_bars(rows: pd.DataFrame, metric: str, *, a: str, b: str) -> list[tuple[str, list[Bar]]]:
+def comparison_bars(rows: pd.DataFrame, metric: str, *, a: str, b: str) -> list[tuple[str, list[SlideBar]]]:
     """The accuracy of each side on rare, frequent and all cases, of `Comparison.rows`, for a slide."""
     found = rows.set_index("group")
     sides = (("b", b), ("a", a))

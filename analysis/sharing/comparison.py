@@ -18,7 +18,7 @@ def render_comparison(found: Comparison) -> str:
     marks, reach = _marks(found)
     return template("comparison.html.j2").render(
         c=found,
-        points=words.points,
+        points=words.as_points,
         p=words.p_value,
         light=LIGHT,
         dark=DARK,
@@ -52,7 +52,7 @@ def _marks(found: Comparison) -> tuple[list[dict[str, Any]], float]:
             mark |= {name: _y(row[of], reach) for name, of in (("y", "difference"), ("top", "high"), ("bottom", "low"))}
             mark |= {"is_clear": clear, "differs": row["low"] != 0 or row["high"] != 0}
             mark["colour"] = "var(--b)" if row["verdict"] == "b" else "var(--ink)" if clear else "var(--quiet)"
-            mark["title"] = f"{words.points(row['difference'])} points, {n:,} cases"
+            mark["title"] = f"{words.as_points(row['difference'])} points, {n:,} cases"
         else:
             mark |= {"is_clear": False, "differs": False, "title": "n = 0"}
         marks.append(mark)

@@ -12,11 +12,10 @@ from analysis.formatting import percent, signed
 from app.cli.console import console, progress_console, say_what_is_new, table_of
 from app.cli.frames import frame_table, plain_rows
 from app.cli.options import (
-    BaselineOption,
     DataOption,
     DeviceOption,
     GivenTimeOption,
-    MaybeCheckpoint,
+    ModelArgument,
     ProtocolOption,
     SplitOption,
     answers,
@@ -33,9 +32,8 @@ if TYPE_CHECKING:
 
 @answers
 def evaluate(
+    model: ModelArgument,
     data: DataOption,
-    checkpoint: MaybeCheckpoint = None,
-    baseline: BaselineOption = None,
     split: SplitOption = "test",
     protocol: ProtocolOption = "every_step",
     cases: Annotated[
@@ -49,21 +47,18 @@ def evaluate(
     """Rank the cases of a split and print metrics by group."""
     from recap.asking.open_model import open_model
     from recap.data.dataset import Dataset
-    from recap.errors import ConfigError
     from recap.evaluation.evaluate import evaluate as run_evaluation
     from recap.evaluation.records import records_file, records_metadata, write_records
     from recap.history.graph import TransitionGraph
     from recap.machine.device import choose_device
     from recap.pretrained.checkpoint import PretrainedCheckpoint
 
-    if (checkpoint is None) == (baseline is None):
-        raise ConfigError("give a model or --baseline, not both")
     number = parse_split(split)
     dataset = Dataset.load(data)
     with progress_console.status("Ranking every case"):
         graph = TransitionGraph.from_dataset(dataset)
         asked: dict[str, Any] = {"device": choose_device(device), "given_time": given_time}
-        opened = open_model(str(baseline or checkpoint), dataset, graph=graph, **asked)
+        opened = open_model(model, dataset, graph=graph, **asked)
         scorer, known = opened.scorer, None if opened.is_baseline else opened.checkpoint
         say_what_is_new(opened.match)
         checkpoint_hash, options = (None, {}) if known is None else (known.hash, known.options)

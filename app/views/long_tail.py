@@ -200,11 +200,7 @@ def show_worth(model: Ranker, metric: str, k: int) -> None:
 def _show_parts(model: Ranker, metric: str, k: int) -> None:
     worth = tables.worth(model.source, k) if model.model is None else None
     hits = tables.lost_hits(model.source, k) if worth is not None else None
-    trained = tables.ablations(model.source, metric) if worth is not None else None
-    section(
-        headlines.lost_hits_line(hits) if hits is not None else "What each part is worth",
-        help=None if trained is None else markdown_text(headlines.retrained_line(trained, metric)),
-    )
+    section(headlines.lost_hits_line(hits) if hits is not None else "What each part is worth")
     if model.model is not None or not model.source.has_parts:
         quiet(headlines.no_parts(model.label))
         return
