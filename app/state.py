@@ -1,7 +1,7 @@
 """A visitor's choices, in the session and in the address: each link opens the same view again."""
 
 from collections.abc import Callable, Container, Hashable, Mapping
-from typing import TypeVar, cast
+from typing import Final, Literal, TypeVar, cast
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -29,6 +29,9 @@ _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
 ITINERARY = ("user", "row", "stops", "at")
+Window = Literal["phone", "narrow", "wide"]
+WATCH: Final = "theme-watch"
+"""The key of the element that notices the theme and the window's width."""
 MOMENT = ("case", *ITINERARY)
 """Fields that name what is shown: a case, or a user's number, the row of their last known check-in, changed stops."""
 _OF_A_CASE = ("about", "against", "edits", "why", "show", "find", "place")
@@ -330,7 +333,8 @@ def chart_name(key: str) -> str:
 def opened_dataset() -> str | None:
     """Hash of the dataset that the pages show; None before the first one."""
     sources = find_sources(AppSettings.from_environment())
-    return next((source.dataset_hash for source in sources if source.token == st.session_state.get("source")), None)
+    token = st.session_state.get("source") or st.query_params.get("source")
+    return next((source.dataset_hash for source in sources if source.token == token), None)
 
 
 def choose_source(token: str) -> None:
@@ -364,6 +368,12 @@ def choose_place(shown: Hashable, place: int) -> None:
 
 def theme_palette() -> Palette:
     return palette_of(st.context.theme.type)
+
+
+def window_width() -> Window:
+    """Whether the visitor's window is a phone's, narrow (a projector's or a tablet's) or wide; at first it is wide."""
+    found: Window | None = st.session_state.get(WATCH, {}).get("window")
+    return found or "wide"
 
 
 def current_case(num_cases: int, first: Callable[[], int] = int) -> int:

@@ -135,8 +135,8 @@ class Product:
 
 def keep_demo(recap: Product, bundle: Path) -> None:
     """Every command on the bundled city."""
-    data, model, older, work = bundle / "dataset", bundle / "checkpoint", bundle / "without-holdout", recap.work
-    recap.places |= {"bundle": bundle, "data": data, "model": model, "older": older, "raw": work / "raw"}
+    data, model, paper, work = bundle / "dataset", bundle / "checkpoint", bundle / "paper", recap.work
+    recap.places |= {"bundle": bundle, "data": data, "model": model, "paper": paper, "raw": work / "raw"}
     recap.places["mapping"] = write_raw(data, work / "raw")
     experiment = COMMANDS["experiment"].replace("{small}", json.dumps(COMMANDS["small"]))
     (work / "equality.toml").write_text(experiment, encoding="utf-8")
@@ -159,7 +159,7 @@ def keep_demo(recap: Product, bundle: Path) -> None:
     for number, file in enumerate(sorted((work / "experiments").glob("trainings/*/training/records.parquet"))):
         shutil.copyfile(file, recap.kept / f"experiment-records-{number}.parquet")
     keep_runs(recap, todo)
-    recap.keep_cache({"demo": model, "without-holdout": older} | {f"run-{run}": work / f"run-{run}" for run in "123"})
+    recap.keep_cache({"demo": model, "bundled-paper": paper} | {f"run-{run}": work / f"run-{run}" for run in "123"})
 
 
 def keep_runs(recap: Product, todo: dict[str, dict[str, str]]) -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
+from scipy import sparse
 
 from recap import columns as c
 from recap.data.dataset import Dataset
@@ -16,6 +18,15 @@ from recap.model.recap import Recap
 from recap.training.run import train
 from recap.training_config import Curriculum, OptimiserConfig, TrainConfig
 from tests.checkins import small_dataset
+
+
+def counted_graph(counts: pd.Series, num_pois: int) -> TransitionGraph:
+    """A graph of transition counts by (source, destination)."""
+    edges = [counts.index.get_level_values(level).to_numpy() for level in (0, 1)]
+    matrix = sparse.coo_array((counts.to_numpy(np.int64), edges), shape=(num_pois, num_pois)).tocsr()
+    matrix.sort_indices()
+    return TransitionGraph(counts=matrix)
+
 
 SMALL_MODEL = ModelConfig(
     poi_dim=6,

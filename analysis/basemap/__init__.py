@@ -1,1 +1,1 @@
-"""Map grounds: shores from the package, or the user's own OpenStreetMap extract."""
+"""Map grounds: a city's stored layers, or shores from the package."""

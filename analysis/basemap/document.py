@@ -10,14 +10,13 @@ import numpy as np
 import shapely
 
 from recap.errors import DataError
-from recap.storage.atomic import new_file
 from recap.storage.json_text import read_json
 
 OPENSTREETMAP: Final = "© OpenStreetMap contributors"
-LAYERS: Final = ("density", "district", "park", "street", "water", "shore", "rail", "road")
-"""Names of this package's layers, from the bottom up; a bundled city has more."""
+_LAYERS: Final = ("density", "water", "shore")
+"""Names of this package's layers, from the bottom up; a stored map has more."""
 _MAX_BYTES: Final = 24_000_000
-MARGIN_DEG: Final = (0.1, 3.0)
+_MARGIN_DEG: Final = (0.1, 3.0)
 _DIGITS: Final = 5
 
 Basemap = dict[str, Any]
@@ -28,7 +27,7 @@ Box = tuple[float, float, float, float]
 def box_of(latitude: np.ndarray, longitude: np.ndarray) -> Box:
     """The box of a dataset's map: the middle 99 % of its places (degrees, longitudes unwrapped), with a margin."""
     (south, north), (west, east) = (np.quantile(values, (0.005, 0.995)) for values in (latitude, longitude))
-    low, high = MARGIN_DEG
+    low, high = _MARGIN_DEG
     margin = min(max(north - south, east - west, low), high)
     return (
         float(west - margin),
@@ -42,7 +41,7 @@ def compose(layers: Mapping[str, list[tuple[dict[str, Any], Any]]], box: Box, at
     """Build a document from shapely geometries with properties, by layer; leave out empty layers."""
     collections = {
         name: {"type": "FeatureCollection", "features": [f for f in map(_feature, layers[name]) if f is not None]}
-        for name in LAYERS
+        for name in _LAYERS
         if name in layers
     }
     kept = {name: collection for name, collection in collections.items() if collection["features"]}
@@ -65,12 +64,6 @@ def _feature(item: tuple[dict[str, Any], Any]) -> dict[str, Any] | None:
     return {"type": "Feature", "properties": properties, "geometry": json.loads(shapely.to_geojson(rounded))}
 
 
-def write_basemap(document: Basemap, path: Path) -> None:
-    """Write a document completely or not at all; RecapError where the disk refuses."""
-    with new_file(path, make_parents=True) as temporary:
-        temporary.write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
-
-
 def read_basemap(path: Path) -> Basemap:
     """Read a basemap; DataError if the file is missing, too large, or no basemap."""
     try:
@@ -79,10 +72,10 @@ def read_basemap(path: Path) -> Basemap:
             raise DataError(f"{path} has {size / 1e6:.0f} MB, a basemap at most {_MAX_BYTES / 1e6:.0f} MB")
         document = read_json(path)
     except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read as a basemap ({error}); make one with `recap basemap`") from error
+        raise DataError(f"{path} cannot be read as a basemap ({error})") from error
     problem = _problem(document)
     if problem:
-        raise DataError(f"{path} is not a basemap: {problem}; make one with `recap basemap`")
+        raise DataError(f"{path} is not a basemap: {problem}")
     return document
 
 

@@ -57,10 +57,10 @@ def land_in(box: Box) -> Any:
             if len(points) > 2:
                 # A cut ring may touch itself along the box, and a thinned one may cross itself.
                 (lakes if is_hole[ring] else land).append(shapely.make_valid(shapely.Polygon(points)))
-    return shapely.difference(areas(land), areas(lakes))
+    return shapely.difference(_union(land), _union(lakes))
 
 
-def areas(pieces: list[Any]) -> Any:
+def _union(pieces: list[Any]) -> Any:
     """The union of all polygons, as one valid geometry."""
     parts = shapely.get_parts(shapely.get_parts(pieces))
     return shapely.union_all(parts[shapely.get_type_id(parts) == shapely.GeometryType.POLYGON])

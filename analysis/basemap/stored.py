@@ -14,9 +14,9 @@ from recap.storage.user_folder import user_subfolder
 BUNDLED = "basemap.json"
 
 
-def stored_path(dataset_hash: str, *, make: bool = False) -> Path:
-    """Path of the user's own basemap of a dataset."""
-    return user_subfolder("basemaps", make=make) / f"{dataset_hash}.json"
+def stored_path(dataset_hash: str) -> Path:
+    """Path of the user's own basemap of a dataset, made by an earlier version."""
+    return user_subfolder("basemaps") / f"{dataset_hash}.json"
 
 
 def find_basemap(

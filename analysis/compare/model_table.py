@@ -147,12 +147,17 @@ def write_table(table: pd.DataFrame, form: str, *, intervals: bool = False) -> s
     heads = ["Model", *labels, "Difference", "p"]
     caption = _caption(table, metric)
     if form == "markdown":
-        rule = ["---", *["---:"] * (len(heads) - 1)]
-        rows = [[cell.replace("|", r"\|") for cell in cells] for cells in (heads, rule, *lines)]
-        return "\n".join([*(f"| {' | '.join(cells)} |" for cells in rows), "", caption, ""])
+        rows = [[cell.replace("|", r"\|") for cell in cells] for cells in lines]
+        return "\n".join([markdown_table(heads, rows), "", caption, ""])
     body = [f"{' & '.join([_latex(cells[0]), *map(_symbols, cells[1:])])} \\\\" for cells in (heads, *lines)]
     start = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", body[0], r"\midrule"]
     return "\n".join([*start, *body[1:], r"\bottomrule", r"\end{tabular}", f"% {caption}", ""])
+
+
+def markdown_table(heads: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown; the first column is text, the others are numbers."""
+    rule = ["---", *["---:"] * (len(heads) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows))
 
 
 def _caption(table: pd.DataFrame, metric: str) -> str:

@@ -1,4 +1,4 @@
-"""The experiment `cities`: curves learned without a city, in that city and with few of its users."""
+"""The experiments of several cities: curves learned without a city, in that city and with few of its users."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from analysis.experiments.results import ExperimentResult, markdown, number, table, value_at
+from analysis.compare.model_table import markdown_table
+from analysis.experiments.results import ExperimentResult, markdown, number, value_at
 from analysis.experiments.spec import ExperimentSpec
-from analysis.experiments.users_figure import users_figure
 from recap import columns as c
 from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
@@ -44,10 +44,14 @@ def run_cities(
     out: Path,
     run: Callable[..., ExperimentResult],
     log: Callable[[str], None],
+    *,
+    by_users: bool,
 ) -> Measured:
-    """Measure each city with curves that did not see it, then tables of the first city's users, drawn by each seed.
+    """Measure each city with curves that did not see it.
 
     Args:
+        by_users: then also tables of the first city's users, drawn by each seed; otherwise the other cities have only
+            the arms of `_EVERYWHERE`.
         packaged: the package's curves; learned again without a city that is among theirs.
         run: `run_experiment` in ``out``, of a spec, a dataset and ``pretrained``.
 
@@ -57,10 +61,13 @@ def run_cities(
     done = Measured([], [])
     without = partial(_curves_without, datasets=datasets, packaged=packaged, out=out, log=log)
     for dataset in datasets:
-        named = spec.model_copy(update={"name": f"{spec.name}-{dataset.hash[:12]}"})
+        whole = spec if by_users or dataset is datasets[0] else _everywhere(spec)
+        named = whole.model_copy(update={"name": f"{spec.name}-{dataset.hash[:12]}"})
         done.cities.append(run(named, dataset, pretrained=without(dataset)))
         if not done.is_finished:
             return done
+    if not by_users:
+        return done
     few = {"arms": tuple(arm for arm in spec.arms if arm.name in _FEW_USERS), "compare": ()}
     for users, draw in (
         (users, draw) for users in USER_NUMBERS for draw in spec.seeds if users <= datasets[0].num_users
@@ -71,32 +78,13 @@ def run_cities(
         if not done.is_finished:
             return done
     replace_text(out / "cities.md", cities_markdown(done))
-    lines = {label: [_mean(done, arm, users) for users in _sizes(done)] for arm, label in _arms(done.users[0][1])}
-    replace_text(out / "users.svg", users_figure(_sizes(done), lines, "MRR of next check-ins by number of users"))
     return done
 
 
-def run_given_time(
-    spec: ExperimentSpec,
-    datasets: Sequence[Dataset],
-    packaged: PretrainedCurves,
-    out: Path,
-    run: Callable[..., ExperimentResult],
-    log: Callable[[str], None],
-) -> Measured:
-    """Measure what knowing the time is worth: every arm on the first dataset, on the others those of `_EVERYWHERE`;
-    ``pretrained`` without the dataset. Arguments as in `run_cities`.
-    """
-    done = Measured([], [])
-    for dataset in datasets:
-        arms = spec.arms if dataset is datasets[0] else tuple(arm for arm in spec.arms if arm.name in _EVERYWHERE)
-        compare = tuple(pair for pair in spec.compare if {*pair} <= {arm.name for arm in arms})
-        named = spec.model_copy(update={"name": f"{spec.name}-{dataset.hash[:12]}", "arms": arms, "compare": compare})
-        curves = _curves_without(dataset, datasets, packaged, out, log)
-        done.cities.append(run(named, dataset, pretrained=curves))
-        if not done.is_finished:
-            break
-    return done
+def _everywhere(spec: ExperimentSpec) -> ExperimentSpec:
+    arms = tuple(arm for arm in spec.arms if arm.name in _EVERYWHERE)
+    compare = tuple(pair for pair in spec.compare if {*pair} <= {arm.name for arm in arms})
+    return spec.model_copy(update={"arms": arms, "compare": compare})
 
 
 def _curves_without(
@@ -131,13 +119,13 @@ def cities_markdown(done: Measured) -> str:
     """One table of all cities, one by number of users, then each city's own tables."""
     arms = _arms(done.cities[0])
     few = [(arm, label) for arm, label in arms if arm in _FEW_USERS]
-    by_city = [(city.dataset_name, [_both(city, arm) for arm, _ in arms]) for city in done.cities]
-    by_users = [(f"{users:,} users", [number(_mean(done, arm, users), 4) for arm, _ in few]) for users in _sizes(done)]
+    by_city = [[city.dataset_name, *(_both(city, arm) for arm, _ in arms)] for city in done.cities]
+    by_users = [[f"{users:,} users", *(number(_mean(done, arm, users), 4) for arm, _ in few)] for users in _sizes(done)]
     parts = [
         "MRR, `every_next` / `every_step`, mean over seeds:",
-        table([label for _, label in arms], by_city),
+        markdown_table(["", *(label for _, label in arms)], by_city),
         f"Users of {done.cities[0].dataset_name}, MRR, `every_next`, mean over draws of users:",
-        table([label for _, label in few], by_users),
+        markdown_table(["", *(label for _, label in few)], by_users),
     ]
     return "\n\n".join([*parts, *map(markdown, done.cities)])
 

@@ -5,6 +5,5 @@ from typing import Final
 
 EXPERIMENTS: Final = tuple(sorted(path.stem for path in (Path(__file__).parent / "specs").glob("*.toml")))
 CITIES: Final = "cities"
-KNOWN_TIME: Final = "given-time"
-SEVERAL: Final = (CITIES, KNOWN_TIME)
+SEVERAL: Final = (CITIES, "given-time")
 """Experiments that take several datasets."""

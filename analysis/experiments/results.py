@@ -10,6 +10,7 @@ import pandas as pd
 from pydantic import Field
 
 from analysis.compare.head_share import PAPER_HEAD_SHARE, reweight
+from analysis.compare.model_table import markdown_table
 from analysis.experiments.spec import ResultColumn
 from analysis.records.accuracy import METRIC_LABELS, is_known
 from recap import columns as c
@@ -162,26 +163,28 @@ def value_at(values: dict[str, Any], key: str) -> float | None:
 
 
 def markdown(result: ExperimentResult) -> str:
-    rows = [(label, [_mean(runs, x.key, x.digits) for x in result.columns]) for label, runs in _by_arm(result)]
-    parts = [f"## {result.title}", result.question, _how(result), table([x.label for x in result.columns], rows)]
+    rows = [[label, *(_mean(runs, x.key, x.digits) for x in result.columns)] for label, runs in _by_arm(result)]
+    heads = ["", *(x.label for x in result.columns)]
+    parts = [f"## {result.title}", result.question, _how(result), markdown_table(heads, rows)]
     if any(arm.paper for arm in result.arms):
-        heads = [head for metric in SHOWN_METRICS for head in (METRIC_LABELS[metric], "paper")]
-        rows = [(label, _next_to_paper(runs)) for label, runs in _by_arm(result)]
+        heads = ["", *(head for metric in SHOWN_METRICS for head in (METRIC_LABELS[metric], "paper"))]
+        rows = [[label, *_next_to_paper(runs)] for label, runs in _by_arm(result)]
         note = f"Cases trajectory_last at the paper's head share {PAPER_HEAD_SHARE:.4f}, 95 % intervals over users:"
-        parts += [note, table(heads, rows)]
+        parts += [note, markdown_table(heads, rows)]
     if result.comparisons:
         labels = {arm.arm: arm.label for arm in result.arms}
-        heads = ["cases", *(METRIC_LABELS[metric] for metric in SHOWN_METRICS)]
+        heads = ["", "cases", *(METRIC_LABELS[metric] for metric in SHOWN_METRICS)]
         found: dict[tuple[str, str], dict[str, str]] = {}
         for row in result.comparisons:
             cell = f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]" if row.difference is not None else "–"
             key = (f"{labels[row.arm]} − {labels[row.other]}", f"{row.protocol} {row.group}")
             found.setdefault(key, {})[row.metric] = cell
         rows = [
-            (label, [group, *(cells.get(metric, "–") for metric in SHOWN_METRICS)])
+            [label, group, *(cells.get(metric, "–") for metric in SHOWN_METRICS)]
             for (label, group), cells in found.items()
         ]
-        parts += ["Differences with 95 % intervals over users (paired, 1,000 bootstrap samples):", table(heads, rows)]
+        note = "Differences with 95 % intervals over users (paired, 1,000 bootstrap samples):"
+        parts += [note, markdown_table(heads, rows)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -205,13 +208,6 @@ def _how(result: ExperimentResult) -> str:
         f"`{result.command}`",
     ]
     return "; ".join(parts) + ("." if result.finished else "; **not finished**.")
-
-
-def table(heads: list[str], rows: list[tuple[str, list[str]]]) -> str:
-    """Markdown with a label and cells in each row."""
-    lines = [" | ".join(["", *heads]), "---|" + "---:|" * len(heads)]
-    lines = [f"|{lines[0]} |", f"|{lines[1]}"]
-    return "\n".join([*lines, *(f"| {label} | {' | '.join(cells)} |" for label, cells in rows)])
 
 
 def _mean(runs: list[ArmResult], key: str, digits: int) -> str:

@@ -4,7 +4,6 @@ The paper's prior has one curve for each of its three terms (Eq. 9).
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -15,7 +14,7 @@ from analysis.explain.edited_case import EditedCase
 from analysis.records.kept_seeds import replicate_folders, replicates_folder
 from recap import columns as c
 from recap.asking.predictor import Predictor
-from recap.checkpoint import WEIGHTS, Checkpoint
+from recap.checkpoint import Checkpoint
 from recap.config import Config
 from recap.errors import CaseError
 from recap.features.catalogue import PAST, Feature, FeatureSet, Scale, feature_set
@@ -26,7 +25,7 @@ from recap.model.curves import KNOTS, STEPS
 from recap.model.recap import PRIOR_TERMS
 from recap.model.revisit_prior import RevisitPrior
 from recap.pretrained.checkpoint import PretrainedCheckpoint
-from recap.storage.tensors import load_tensors, save_tensors
+from recap.storage.tensors import load_tensors
 
 DENSITY_CASES: Final = 256
 """Evenly spaced test cases whose candidates the density counts."""
@@ -132,15 +131,6 @@ def replicate_curves(checkpoint: Checkpoint) -> list[list[Curve]]:
     nothing = [np.zeros(0)] * len(of)
     levels = (torch.nn.functional.pad(tensors[STEPS].cumsum(1), (1, 0)) for tensors in weights)
     return [_curves(of, tensors[KNOTS], level_FK1, nothing) for tensors, level_FK1 in zip(weights, levels, strict=True)]
-
-
-def ship_replicate_curves(checkpoint: Checkpoint, target: Path) -> None:
-    """Copy only the curves of a checkpoint's seed replicates to ``target``."""
-    for folder in replicate_folders(checkpoint.folder):
-        tensors, _ = load_tensors(folder / WEIGHTS)
-        shipped = replicates_folder(target) / REPLICATE_CURVES.replace("*", folder.name)
-        shipped.parent.mkdir(exist_ok=True)
-        save_tensors({name: tensors[name] for name in (KNOTS, STEPS)}, shipped)
 
 
 def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[float | None]]:

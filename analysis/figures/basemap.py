@@ -25,7 +25,7 @@ _ROUND_ENDS: Final = {"line-cap": "round", "line-join": "round"}
 TILE_HOST: Final = "https://basemaps.cartocdn.com"
 TILE_STYLES: Final[dict[Theme, str]] = {"light": "light_all", "dark": "dark_all"}
 TILES_CREDIT: Final = "© OpenStreetMap contributors © CARTO"
-STREETS_OFFER: Final = "Add streets: recap basemap"
+STREETS_OFFER: Final = "Add streets: recap app --online-map"
 """In the corner of a map without streets."""
 
 

@@ -40,7 +40,7 @@ _RATIOS: Final = (1.0, 10.0, 0.1, 100.0, 0.01, 1000.0, 0.001, 2.0, 0.5, 5.0, 0.2
 _PERCENTS: Final = (0, 50, 100, 10, 20)
 _PIECES: Final = 6
 """Segments of a line between two knots, where the axis bends it."""
-_CLOSEST: Final = 0.06
+_CLOSEST: Final = 0.08
 """Smallest distance of ticks, as a share of the figure's width."""
 
 

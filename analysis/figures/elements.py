@@ -40,14 +40,3 @@ def png_element(png: bytes) -> Element:
     source = f"data:image/png;base64,{b64encode(png).decode()}"
     style = {"max_height": "100%", "max_width": "100%", "border_radius": "10px"}
     return element("img", src=source, alt="", style=style)
-
-
-def words_in(drawn: Element) -> list[str]:
-    """Every text of a picture, in reading order."""
-    return [text for child in drawn[2:] for text in ([child] if isinstance(child, str) else words_in(child))]
-
-
-def picks_in(drawn: Element) -> list[str]:
-    """What clicks on a picture can return, in reading order."""
-    here = [drawn[1][PICK]] if PICK in drawn[1] else []
-    return here + [pick for child in drawn[2:] if not isinstance(child, str) for pick in picks_in(child)]

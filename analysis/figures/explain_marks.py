@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.explain.explanation import CaseExplanation
-from analysis.figures.labels import label_table, place_labels
+from analysis.figures.labels import label_table
 from analysis.figures.walk_marks import positions
 from analysis.geography import Camera, fit_camera, screen_offsets
 from analysis.workspace import Workspace
@@ -87,13 +87,10 @@ def _names(
     places: pd.DataFrame, middles: pd.DataFrame, size: tuple[int, int], narrowest: tuple[float, float]
 ) -> pd.DataFrame:
     wanted = places.iloc[[1, 2, 0]]
-    placed = place_labels(
+    return label_table(
+        wanted,
         wanted["name"].tolist(),
-        wanted["x"].to_numpy(float),
-        wanted["y"].to_numpy(float),
-        wanted["r"].to_numpy(float) + 1,
         obstacles=np.concatenate([table[["x", "y", "r"]].to_numpy(float) for table in (places, middles)]),
         half_size=(size[0] / 2 - 4, size[1] / 2 - 4),
         narrowest=narrowest,
     )
-    return label_table(wanted, placed)

@@ -1,6 +1,7 @@
 """Place a few names around marks on a map, so that no name covers a mark."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -80,8 +81,10 @@ def place_labels(
     return placed
 
 
-def label_table(marks: pd.DataFrame, placed: list[Label]) -> pd.DataFrame:
-    """Placed names as rows of a map's layer, from marks ``at, x, y, of`` in the order of their names."""
+def label_table(marks: pd.DataFrame, texts: list[str], **room: Any) -> pd.DataFrame:
+    """Placed names as rows of a map's layer, from marks ``at, x, y, r, of``; ``room``: see `place_labels`."""
+    x, y, radius = marks[["x", "y", "r"]].to_numpy(float).T
+    placed = place_labels(texts, x, y, radius + 1, **room)
     names = marks.iloc[[label.index for label in placed]][["at", "x", "y", "of"]].reset_index(drop=True)
     names["text"] = [label.text for label in placed]
     names["shift"] = pd.Series([[label.shift_x, label.shift_y] for label in placed], dtype=object)

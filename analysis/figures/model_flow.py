@@ -22,8 +22,10 @@ from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS
 _TOP: Final = 30
 _PITCH: Final = 64
 _BOX: Final = 52
-_INPUT: Final = (0.2, 26.0)
-_READER: Final = (35.0, 55.0)
+FLOW_PX: Final = 560
+"""The width that the diagram needs."""
+_INPUT: Final = (0.2, 29.0)
+_READER: Final = (34.5, 57.0)
 _BAR: Final = (79.0, 82.0)
 _WIDEST: Final = 56
 """Pixels of the widest band."""
@@ -49,18 +51,18 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
         shapes.append(
             _box(_INPUT, y, palette, is_open=is_open, ground=palette.paths.chip if is_token else palette.page)
         )
-        notes.append(note(1.6, y - 10, f"<b>{part.title}</b>", palette.paths.text if is_token else palette.ink, 16))
-        notes.append(note(1.6, y + 12, _text(part.reads[place], 28), palette.quiet, 13.5))
+        notes.append(note(1.6, y - 10, f"<b>{part.title}</b>", palette.paths.text if is_token else palette.ink, 14))
+        notes.append(note(1.6, y + 12, _text(part.reads[place], 26), palette.quiet, 12))
         if is_token:
             data.append(_token_line(y, rows[CORE], palette))
-            notes.append(note(_READER[0] - 5, y + 15, _token_note(flow, part, place), palette.paths.text, 13.5))
+            notes.append(note(_READER[0] - 5, y + 15, _token_note(flow, part, place), palette.paths.text, 12))
             continue
         shapes.append(_line(_INPUT[1], _READER[0], y, palette))
         shapes.append(_box(_READER, y, palette, is_open=is_open, ground=palette.band))
-        notes.append(note(_READER[0] + 1.4, y - 10, f"<b>{part.reader[place]}</b>", palette.ink, 15))
-        notes.append(note(_READER[0] + 1.4, y + 12, _both(flow, part, palette), palette.quiet, 14))
+        notes.append(note(_READER[0] + 1.4, y - 10, f"<b>{part.reader[place]}</b>", palette.ink, 14))
+        notes.append(note(_READER[0] + 1.4, y + 12, _both(flow, part, palette), palette.quiet, 12))
         if part.name == CORE and not flow.core_reads_all:
-            notes.append(note(_READER[1] + 1, y + 18, words.NEW_ONLY, palette.quiet, 13))
+            notes.append(note(_READER[1] + 1, y + 18, words.NEW_ONLY, palette.quiet, 12))
         data += _band(part, y, levels[part.name], bar_top, scale, place, palette)
     data.append(_targets(flow, rows, bar_top))
     shapes_of_bar, notes_of_bar = _score(flow, place, bar_top, scale, palette, is_open=opened == words.SCORE_PART)
@@ -204,14 +206,14 @@ def _score(
     x = _BAR[1] + 1.0
     shapes = [{**edge, "x0": x, "x1": x, "y0": ends[0], "y1": ends[1]}]
     shapes += [{**edge, "x0": x - 0.5, "x1": x, "y0": end, "y1": end} for end in ends]
-    right, top = x + 1.4, min(ends[0], top)
+    top, end = min(ends[0], top), {"xanchor": "right"}
     name = f"<b>{words.GLYPHS[flow.roles[place]]} {_text(entry.name, _NAME)}</b>"
     notes = [
         note(99.8, 42, name, hue.text, 16, xanchor="right"),
-        note(right, top + 24, f"<b>{ordinal(entry.rank)}</b>", palette.ink, 40),
-        note(right, top + 60, words.among_places(flow.num_places), palette.quiet, 14),
-        note(right, top + 84, f"<b>Score {points(entry.score)}</b>", hue.text, 16),
-        note(right, top + 106, words.probability_line(entry.probability), palette.quiet, 14),
+        note(99.8, top + 24, f"<b>{ordinal(entry.rank)}</b>", palette.ink, 36, **end),
+        note(99.8, top + 60, words.among_places(flow.num_places), palette.quiet, 12, **end),
+        note(99.8, top + 84, f"<b>Score {points(entry.score)}</b>", hue.text, 14, **end),
+        note(99.8, top + 106, words.probability_line(entry.probability), palette.quiet, 12, **end),
         note(
             99.8,
             top + 164,

@@ -10,7 +10,7 @@ import pydeck as pdk
 from analysis.figures import deck_layers
 from analysis.figures.bars import SlideBar
 from analysis.figures.charts import assembled, escape_tags
-from analysis.figures.labels import label_table, place_labels
+from analysis.figures.labels import label_table
 from analysis.figures.palette import Palette, rgb
 from analysis.figures.scale_bar import scale_bar
 from analysis.figures.walk_marks import NARROW, positions
@@ -45,13 +45,13 @@ def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, pa
     )
     marks = discs[["x", "y", "r"]].to_numpy(float)
     shown = np.flatnonzero((best["shown"] == best["name"]).head(_NAMED))  # homes stay unnamed
-    named, texts, (x, y, radius) = discs.iloc[shown], best["name"].iloc[shown].tolist(), marks[shown].T
-    placed = place_labels(texts, x, y, radius + 1, obstacles=marks[:_FITTED], half_size=NARROW)
+    texts = best["name"].iloc[shown].tolist()
+    names = label_table(discs.iloc[shown], texts, obstacles=marks[:_FITTED], half_size=NARROW)
     fill, line = rgb(palette.model.fill, 170), rgb(palette.land)
     layers = [
         *deck_layers.scale(scale_bar(camera, (_MAP_PX / 2, EVERYONE_HEIGHT_PX / 2)), palette),
         deck_layers.discs("expected", discs[["at", "r", "tip"]].iloc[::-1], fill=fill, line=line, line_px=1.0),
-        deck_layers.names(label_table(named, placed), {"model": palette.model.text}, palette),
+        deck_layers.names(names, {"model": palette.model.text}, palette),
     ]
     return deck_layers.deck(layers, camera, map_style)
 

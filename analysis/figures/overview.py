@@ -1,6 +1,7 @@
 """Overview figures: accuracy on rare and frequent transitions, and sorted transition counts."""
 
 import math
+import textwrap
 from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
@@ -16,12 +17,14 @@ from recap import columns as c
 from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import shortened
 
-_ROW_PX: Final = 36
-_NAMES: Final = 0.22
-"""Share of the width for names."""
-_GAP: Final = 0.03
-_NUMBER: Final = 0.09
-_LONGEST_NAME: Final = 19
+_ROW_PX: Final = 34
+_LEAST_PX: Final = 250
+"""As high as the picture next to it."""
+_NAMES_PX: Final = 104
+_LINE: Final = 14
+"""Letters of a name in one line; a longer one takes two."""
+_TRACK: Final = 0.38
+"""Share of a panel's width for its lines; its numbers follow, on a phone in the last pixels."""
 
 
 def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
@@ -29,16 +32,16 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
     names = list(dict.fromkeys(groups["model"]))
     y_of = {name: len(names) - at for at, name in enumerate(names)}
     traces: list[dict[str, Any]] = []
-    layout: dict[str, Any] = {"yaxis": {"range": [0.4, len(names) + 1.75], "visible": False}}
+    layout: dict[str, Any] = {"yaxis": {"range": [0.4, len(names) + 2], "visible": False}}
     looks = dict.fromkeys(names, (palette.ink, "{}")) | {names[0]: (palette.model.text, "<b>{}</b>")}
     notes = []
     for name, (colour, look) in looks.items():
-        text = look.format(escape_tags(shortened(name, _LONGEST_NAME)))
-        notes.append(note(0, y_of[name], text, colour, 14, xref="paper"))
-    width = (1 - _NAMES) / len(PANEL_TITLES)
+        lines = textwrap.wrap(shortened(name, 2 * _LINE), _LINE, max_lines=2, placeholder="…") or [name]
+        text, size = look.format("<br>".join(map(escape_tags, lines))), 14 if len(lines) == 1 else 12
+        notes.append(note(0, y_of[name], text, colour, size, xref="paper", xshift=-_NAMES_PX, align="left"))
+    width = 1 / len(PANEL_TITLES)
     for panel, (group, title) in enumerate(PANEL_TITLES.items()):
-        left = _NAMES + panel * width + (_GAP if panel else 0)
-        right = _NAMES + (panel + 1) * width - _NUMBER
+        left, right = panel * width, (panel + _TRACK) * width
         axis = "" if panel == 0 else str(panel + 1)
         layout[f"xaxis{axis}"] = {"range": [-0.04, 1.04], "domain": [left, right], "visible": False}
         rows = groups[groups["group"] == group].to_dict(orient="records")
@@ -48,13 +51,19 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
             text = look.format(
                 ("≥ " if row.get("at_least") else "") + share(None if math.isnan(row["value"]) else row["value"])
             )
-            end = {"xref": "paper", "xanchor": "right"}
-            notes.append(note(right + _NUMBER, y_of[row["model"]], text, colour, 14, **end))
+            notes.append(note(right, y_of[row["model"]], text, colour, 14, xref="paper", xshift=10))
         n = int(rows[0]["n"]) if rows else 0
-        above = f'<b>{title}</b><br><span style="font-size:12px;color:{palette.quiet}">n = {n:,}</span>'
-        notes.append(note(left, len(names) + 1.05, above, palette.ink, 14, xref="paper", align="left"))
+        above, small = title.replace(", ", "<br>"), f"font-size:12px;color:{palette.quiet}"
+        above = f'<b>{above}</b><br><span style="{small}">n = {n:,}</span>'
+        notes.append(note(left, len(names) + 1.2, above, palette.ink, 14, xref="paper", align="left"))
     layout["annotations"] = notes
-    return assembled(traces, layout, palette, height=round(_ROW_PX * (len(names) + 1.35)))
+    return assembled(
+        traces,
+        layout,
+        palette,
+        height=max(round(_ROW_PX * (len(names) + 1.6)), _LEAST_PX),
+        margin={"l": _NAMES_PX, "t": 0},
+    )
 
 
 def _lollipop(
@@ -124,12 +133,12 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette) -> go.Figure
     head = 100 * float(distribution.loc[distribution[c.TRANSITION_COUNT] > TAIL_MAX_COUNT, "share"].sum())
     styled(figure, palette, height=270, margin={"b": 48, "l": 56})
     for text, width, x, anchor, y, colour in (
-        ("Frequent", head, head - 1.5, "right", 0.98, palette.quiet),
-        ("Rare", 100 - head, head + 1.5, "left", 0.86, palette.ink),
+        ("Frequent", head, head - 1.5, "right", 0.9, palette.quiet),
+        ("Rare", 100 - head, head + 1.5, "left", 0.9, palette.ink),
     ):
         if width > 16:
-            said = f"<b>{text} {width:.0f} %</b>"
-            figure.add_annotation(note(x, top * y, said, colour, 15, xanchor=anchor))
+            said = f"<b>{text}<br>{width:.0f} %</b>"
+            figure.add_annotation(note(x, top * y, said, colour, 15, xanchor=anchor, align=anchor))
     figure.add_vline(x=head, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     for row in distribution[distribution[c.TRANSITION_COUNT] <= TAIL_MAX_COUNT].to_dict(orient="records"):
         if row["share"] > 0.06:

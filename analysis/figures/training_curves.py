@@ -1,8 +1,10 @@
 """A training's curves over its curriculum; each stage has the colour of its new part."""
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -67,6 +69,10 @@ def plot_training(
         low, high = min(heights), max(heights)
         room = (high - low) or abs(high) or 1.0
         figure.update_yaxes(range=[low - 0.08 * room, high + 0.32 * room])
+        if levels:  # a share: no tick above 1, although the stages' names stand there
+            step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2) if room / step < 7 or step == 0.2)
+            marks = np.arange(math.floor(low / step), math.floor(min(high + 0.3 * room, 1.0) / step + 1e-9) + 1)
+            figure.update_yaxes(tickvals=np.round(step * marks, 2).tolist())
     return figure
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.figures.labels import label_table, place_labels
+from analysis.figures.labels import label_table
 from analysis.formatting import percent, points, rank_number
 from analysis.geography import Camera, screen_offsets
 from analysis.trajectories.predictions import CasePrediction
@@ -250,13 +250,10 @@ def _names(
         ignore_index=True,
     )
     cut = np.array([0.0, cut_px, 0.0])
-    placed = place_labels(
+    return label_table(
+        wanted,
         wanted["text"].tolist(),
-        wanted["x"].to_numpy(float),
-        wanted["y"].to_numpy(float),
-        wanted["r"].to_numpy(float) + 1,
         obstacles=marks.round_marks if picture else np.vstack([marks.round_marks, ZOOM_BUTTONS + cut, CREDIT - cut]),
         half_size=PICTURE if picture else (WIDE[0], WIDE[1] - cut_px),
         narrowest=None if picture else (NARROW[0], NARROW[1] - cut_px),
     )
-    return label_table(wanted, placed)

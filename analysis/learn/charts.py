@@ -138,11 +138,12 @@ class PlaceMap:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure of another view; ``rows`` are its numbers."""
+    """A figure of another view; ``rows`` are its numbers, ``least_px`` the width that it needs."""
 
     says: str
     plot: Callable[[Palette], go.Figure]
     rows: pd.DataFrame
+    least_px: int = 1
 
     def table(self) -> pd.DataFrame:
         return self.rows

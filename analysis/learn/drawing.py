@@ -1,15 +1,22 @@
 """A lesson's chart as a plotly figure."""
 
 import math
+import textwrap
+from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from analysis.figures.charts import escape_tags, note, styled
 from analysis.figures.palette import Hue, Palette, mix, translucent
 from analysis.formatting import percent
-from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, Picture, PlaceMap
+from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, Picture, PlaceMap, Way
 
-_BAR_PX = 40
+_BAR_PX = 50
+_BAR_SHARE = 0.42
+_LABEL_PX = 22
+_TEXT_LETTERS, _AXIS_LETTERS = 26, 48
+"""Of one line, so that it fits a phone."""
 _LETTER_PX = 7
 _PANEL_PX = 110
 _MAP_PX = 430
@@ -43,19 +50,21 @@ def _colours(meaning: Meaning, palette: Palette) -> tuple[str, str]:
 
 def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
     figure = go.Figure()
-    labels = [bar.label for bar in chart.bars]
+    rows = list(range(len(chart.bars)))
     figure.add_bar(
-        y=labels,
+        y=rows,
+        width=_BAR_SHARE,
         x=[bar.value for bar in chart.bars],
         orientation="h",
         marker_color=[fill_of(bar.meaning, palette) for bar in chart.bars],
         hoverinfo="skip",
     )
-    known = [bar for bar in chart.bars if bar.low is not None and bar.high is not None]
-    for bar in known:
+    known = [at for at, bar in enumerate(chart.bars) if bar.low is not None and bar.high is not None]
+    for at in known:
+        bar = chart.bars[at]
         figure.add_scatter(
             x=[bar.low, bar.high],
-            y=[bar.label, bar.label],
+            y=[at, at],
             mode="lines",
             line={"color": palette.ink, "width": 1.5},
             hoverinfo="skip",
@@ -63,24 +72,29 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
     values = [v for bar in chart.bars for v in (bar.value, bar.low, bar.high) if v is not None]
     low, high = min(0.0, *values), max(0.0, *values) if chart.top is None else chart.top
     span = (high - low) or 1.0
-    for bar in chart.bars:
+    texts = ["<br>".join(textwrap.wrap(bar.text, _TEXT_LETTERS)) for bar in chart.bars]
+    more = 20 * any("<br>" in text for text in texts)
+    for at, bar in enumerate(chart.bars):
         end = max(bar.value, bar.high if bar.high is not None else bar.value, 0.0)
-        figure.add_annotation(note(end, bar.label, f"<b>{bar.text}</b>", palette.ink, 14, xshift=6))
+        figure.add_annotation(note(end, at, f"<b>{texts[at]}</b>", palette.ink, 14, xshift=6, align="left"))
+        above: dict[str, Any] = {"xref": "paper", "yshift": _LABEL_PX + more // 2}
+        figure.add_annotation(note(0, at, escape_tags(bar.label), palette.ink, 14, **above))
+    axis: dict[str, Any] = {"xref": "paper", "yref": "paper", "yanchor": "top", "yshift": -4, "align": "left"}
+    lines = textwrap.wrap(chart.axis, _AXIS_LETTERS)
+    figure.add_annotation(note(0, 0, "<br>".join(lines), palette.quiet, **axis))
+    longest = max(len(line) for text in texts for line in text.split("<br>"))
     styled(
         figure,
         palette,
-        height=_BAR_PX * len(labels) + 40,
-        margin={"b": 28, "l": _LETTER_PX * max(map(len, labels)) + 12},
+        height=(_BAR_PX + more) * len(rows) + 16 * len(lines) + 12,
+        margin={"b": 16 * len(lines) + 12, "l": 0, "r": 8 * longest + 12, "t": 0},
     )
     figure.update_xaxes(
-        range=[low - 0.02 * span, high + (0.12 + 0.022 * max(len(bar.text) for bar in chart.bars)) * span],
+        range=[low, low + span],
         showticklabels=False,
-        title={"text": chart.axis, "standoff": 6},
     )
     figure.add_vline(x=0, line={"color": palette.grid, "width": 1})
-    figure.update_yaxes(
-        autorange="reversed", showgrid=False, tickfont={"color": palette.ink, "size": 14}, ticksuffix=" "
-    )
+    figure.update_yaxes(range=[len(rows) - 0.6, -0.8], showgrid=False, showticklabels=False)
     return figure
 
 
@@ -162,11 +176,13 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
         beneath = at
         colour = _colours(line.meaning, palette)[1]
         figure.add_annotation(note(chart.columns[-1], at, line.label, colour, 14, xshift=10))
-    styled(figure, palette, height=300, margin={"b": 36, "r": 150, "l": 44})
+    right = _LETTER_PX * max(len(line.label) for line in chart.series) + 24
+    styled(figure, palette, height=300, margin={"b": 36, "r": right, "l": 44})
     figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%")
     figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8})
     if len(chart.columns) > 12:
-        figure.update_xaxes(tickvals=list(chart.columns[::4]))
+        few = list(chart.columns[:: max(4, len(chart.columns) // 3)])
+        figure.update_xaxes(tickangle=0, tickvals=few, ticktext=[column.replace(" ", "<br>") for column in few])
     figure.add_vline(x=chart.at, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     return figure
 
@@ -174,12 +190,13 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
 def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
     figure = go.Figure()
     for way in chart.ways:
-        ends = [way.source, way.target]
+        across, up = _line_of(chart, way)
         figure.add_scatter(
-            x=chart.longitude[ends].tolist(),
-            y=chart.latitude[ends].tolist(),
+            x=across,
+            y=up,
             mode="lines",
             line={
+                "shape": "spline",
                 "color": palette.paths.fill if way.taken else palette.quiet,
                 "width": way.width,
                 "dash": "solid" if way.taken else "dot",
@@ -208,6 +225,22 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
     middle = float(chart.latitude.mean())
     figure.update_yaxes(scaleanchor="x", scaleratio=1 / max(0.2, abs(math.cos(math.radians(middle)))))
     return figure
+
+
+def _line_of(chart: PlaceMap, way: Way) -> tuple[list[float], list[float]]:
+    """A way's points: straight, or around the nearest place that a straight line would run through."""
+    at = np.column_stack((chart.longitude, chart.latitude))
+    start, end = at[way.source], at[way.target]
+    along = end - start
+    across = np.array([-along[1], along[0]])
+    length = max(float(along @ along), 1e-12)
+    share, aside = (at - start) @ along / length, (at - start) @ across / length
+    hit = np.flatnonzero((share > 0.1) & (share < 0.9) & (np.abs(aside) < 0.1))
+    if not len(hit):
+        return [start[0], end[0]], [start[1], end[1]]
+    worst = hit[np.argmin(np.abs(aside[hit]))]
+    bend = start + share[worst] * along + (-0.25 if aside[worst] >= 0 else 0.25) * across
+    return [start[0], bend[0], end[0]], [start[1], bend[1], end[1]]
 
 
 def _marker(dots: Dots, palette: Palette) -> dict[str, object]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from analysis.formatting import signed, times
+from analysis.formatting import times
 from analysis.long_tail.accuracy_tables import RareAccuracy
 from analysis.long_tail.overview_headlines import BAR_INTERVALS
 from analysis.records.ablations import part_label
@@ -154,27 +154,6 @@ def worth_rows(worth: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def is_beyond_chance(rows: pd.DataFrame) -> bool:
     return bool(((rows["lower"] > 0) | (rows["upper"] < 0)).any())
-
-
-def retrained_line(table: pd.DataFrame, metric: str) -> str:
-    """Significant changes of a model that was trained without one part, from `shipped_ablations`."""
-    worse, better = table[table["lower"] > 0], table[table["upper"] < 0]
-    label = METRIC_LABELS[metric]
-    if worse.empty and better.empty:
-        return f"Trained again without one part, {label} changes beyond chance for none of {len(table)} variants."
-    clear = pd.concat([worse, better])
-    largest = clear.sort_values("drop", key=abs).iloc[-1]
-    most = f"{_changed(largest['name'])} ({signed(-largest['drop'])})"
-    return f"Trained again, {label} changes beyond chance for {len(clear)} of {len(table)} variants, most {most}."
-
-
-def _changed(name: str) -> str:
-    name = name.replace("w/o Shortcut", "w/o the holdout loss")  # the paper's name
-    return (
-        f"without {name.removeprefix('w/o ').lower()}"
-        if name.startswith("w/o ")
-        else f"with {name.removeprefix('with ')}"
-    )
 
 
 def lost_hits_line(hits: LostHits) -> str:

@@ -20,10 +20,12 @@ from analysis.cases import picture
 from analysis.cases.picture import draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import basemap_style, frequent_ways, has_streets
+from analysis.figures.explain_map import explain_deck
 from analysis.figures.landmarks import landmarks, with_landmarks
 from analysis.figures.letters import Letters
 from analysis.figures.map_ground import MapGround
 from analysis.figures.map_image import draw_explain_image, draw_walk_image
+from analysis.figures.miss_map import miss_deck
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import DOT_PX, NO_ROWS, walk_deck
@@ -53,6 +55,9 @@ from recap.storage.cache_keys import cache_key
 from recap.storage.user_folder import user_subfolder
 
 _GROUND_TYPE: Final = "application/json"
+_ZOOM_OUT: Final = {"wide": 0.0, "narrow": 0.4, "phone": 0.8}
+"""So that what a wide window shows is seen in another, and its zoom buttons cover none of it."""
+_FOR_ANY_WINDOW: Final = (miss_deck, explain_deck)
 _MOST_DOTS: Final = 2_000
 """Places that a map offers as dots; others are found by name."""
 _BY_SHOWN: Final[HashFuncs] = (
@@ -90,7 +95,9 @@ def draw_map(source: Source, make: Callable[..., pdk.Deck], *shown: Any, **optio
     """
     theme = state.theme_palette().theme
     ground = ground_address(source, theme)  # not cached with the deck, since every run must request it
-    return _draw_map(source=source, make=make, shown=shown, options=options, ground=ground, theme=theme)
+    out = 0.0 if make in _FOR_ANY_WINDOW else _ZOOM_OUT[state.window_width()]
+    what: dict[str, Any] = {"make": make, "shown": shown, "options": options, "out": out}
+    return _draw_map(source=source, ground=ground, theme=theme, **what)
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=_BY_SHOWN)
@@ -101,9 +108,11 @@ def _draw_map(
     options: dict[str, Any],
     ground: str,
     theme: Theme,
+    out: float,
 ) -> DrawnDeck:
     palette = palette_of(theme)
     deck = make(*shown, map_style=ground, palette=palette, **options)
+    deck.initial_view_state.zoom -= out
     if not has_tiles(source) and not has_streets(read_basemap(source)):
         deck = with_landmarks(deck, _landmarks(source), palette)
     return DrawnDeck(deck, place_dots(source)[1])

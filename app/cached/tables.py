@@ -9,7 +9,6 @@ import streamlit as st
 from analysis.cases.case_table import USER_NAME, case_table, listed_table
 from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables, find_all
 from analysis.long_tail import accuracy_tables, overview_headlines
-from analysis.long_tail.ablations import shipped_ablations
 from analysis.long_tail.lift import kept_hops, kept_lift
 from analysis.long_tail.miss_map import miss_cells
 from analysis.long_tail.misses import describe_misses, label_misses
@@ -128,12 +127,6 @@ def hops(source: Source) -> pd.DataFrame:
 )
 def lift(source: Source) -> pd.DataFrame:
     return kept_lift(open_workspace(source))
-
-
-def ablations(source: Source, metric: str) -> pd.DataFrame | None:
-    if source.checkpoint_hash is None:
-        return None
-    return shipped_ablations(source.bundle, metric, checkpoint_hash=source.checkpoint_hash)
 
 
 def notable(source: Source) -> list[NotableCase]:

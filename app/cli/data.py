@@ -1,10 +1,10 @@
-"""Commands around data: prepare, inspect, stats, basemap, import-predictions."""
+"""Commands around data: prepare, inspect, stats, import-predictions."""
 
 import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.text import Text
 from typer import Argument, Option
@@ -13,6 +13,9 @@ from app.cli.console import SetOption, console, pairs_table, print_next, progres
 from app.cli.options import DataOption, DatasetArgument, answers, takes
 from app.cli.reading import ReadingOptions, SkipOption, read_options
 from app.headings import HOP_COLUMNS, STATISTICS
+
+if TYPE_CHECKING:
+    from recap.data.dataset import Dataset
 
 
 @answers
@@ -35,10 +38,8 @@ def prepare(
     """Turn raw check-ins into a clean dataset, split by time."""
     from app.cli.inspection_text import print_problems
     from app.components.own_data.words import GETS_WORSE
-    from recap import columns as c
     from recap.data.dataset import recorded_hash
     from recap.data.intake import prepare_input
-    from recap.data.parsing.read_report import REASONS
     from recap.data.understanding import option_text
     from recap.machine.memory import trim_heap
 
@@ -57,21 +58,44 @@ def prepare(
             say=lambda line: status.update(Text(line)),
         )
     trim_heap()  # writing holds a copy of each column for a while, and the graph is still to come
-    account, problems = dataset.manifest.reading, dataset.problems
-    assert account is not None
     if replaced and replaced != dataset.hash:
         progress_console.print(
             f"{out} held another dataset ({replaced[:12]}), which was replaced; its checkpoints refuse the new one.",
             markup=False,
         )
+    summary = _summary(dataset, found.source_format) | {"seconds": time.perf_counter() - started}
+    yield summary
+    _print_dataset(out, dataset, summary)
+    console.print(f"Read as {found.source_format}, because {found.why}.", markup=False)
+    if found.columns:
+        console.print(f"Read with {option_text(found.options)}", markup=False, highlight=False, soft_wrap=True)
+    if dataset.manifest.preset == "every_place":
+        console.print(f"Every user and place is kept. {GETS_WORSE}")
+    if dataset.unseen_line:
+        console.print(dataset.unseen_line)
+    for note in summary["reading"]["notes"]:
+        console.print(f"Note: {note}", markup=False, soft_wrap=True)
+    print_problems(dataset.problems, console)
+    data, model = (shlex.quote(str(path)) for path in (out, out.with_name(f"{out.name}-recap")))
+    steps = {
+        "Predict": f"recap predict pretrained --data {data}",
+        "Explore it": f"recap app --data {data}",
+        "Train RECAP": f"recap train {data} --out {model}",
+    }
+    print_next(steps, console)
 
-    # Only now, because it imports scipy, which the refusals above should not wait for.
+
+def _summary(dataset: "Dataset", source_format: str) -> dict[str, Any]:
+    """What was read, kept and left out, and what the dataset holds."""
+    from recap import columns as c
     from recap.history.graph import TransitionGraph
     from recap.history.statistics import tail_shares
 
+    account = dataset.manifest.reading
+    assert account is not None
     report = dataset.manifest.report
-    summary: dict[str, Any] = {
-        "format": found.source_format,
+    return {
+        "format": source_format,
         "reading": {
             "rows_in": account.rows_in,
             "rows_kept": account.rows_kept,
@@ -79,7 +103,7 @@ def prepare(
             "columns": account.columns,
             "notes": account.notes,
         },
-        "problems": {problem.kind: problem.count for problem in problems},
+        "problems": {problem.kind: problem.count for problem in dataset.problems},
         "raw": report.raw,
         "exact_duplicates": report.exact_duplicates,
         "kept": report.kept,
@@ -94,9 +118,15 @@ def prepare(
         "dropped": report.dropped,
         "only_predicted_from": 0 if dataset.unseen is None else len(dataset.unseen),
         "dataset_hash": dataset.hash,
-        "seconds": time.perf_counter() - started,
     }
-    yield summary
+
+
+def _print_dataset(out: Path, dataset: "Dataset", summary: dict[str, Any]) -> None:
+    """The numbers of a summary in one table."""
+    from recap.data.parsing.read_report import REASONS
+
+    account, report = dataset.manifest.reading, dataset.manifest.report
+    assert account is not None
     flat: dict[str, Any] = {}
     if account.reported:
         flat["rows of the file"] = account.rows_in
@@ -106,23 +136,6 @@ def prepare(
     flat |= {f"{unused}: {key}": value for key, value in report.dropped.items()}
     flat |= {f"cases: {key}": value for key, value in summary["cases"].items()}
     console.print(pairs_table(f"Dataset {out}", flat))
-    console.print(f"Read as {found.source_format}, because {found.why}.", markup=False)
-    if found.columns:
-        console.print(f"Read with {option_text(found.options)}", markup=False, highlight=False, soft_wrap=True)
-    if dataset.manifest.preset == "every_place":
-        console.print(f"Every user and place is kept. {GETS_WORSE}")
-    if dataset.unseen_line:
-        console.print(dataset.unseen_line)
-    for note in account.notes:
-        console.print(f"Note: {note}", markup=False, soft_wrap=True)
-    print_problems(problems, console)
-    data, model = (shlex.quote(str(path)) for path in (out, out.with_name(f"{out.name}-recap")))
-    steps = {
-        "Predict": f"recap predict pretrained --data {data}",
-        "Explore it": f"recap app --data {data}",
-        "Train RECAP": f"recap train {data} --out {model}",
-    }
-    print_next(steps, console)
 
 
 @answers
@@ -175,40 +188,6 @@ def stats(data: DatasetArgument) -> Iterator[Any]:
             f"The graph is large: hops are estimated from {sample['pairs']:,} unseen test pairs and "
             f"{sample['sources']:,} POIs, sampled with a fixed seed."
         )
-
-
-@answers
-def basemap(
-    extract: Annotated[Path, Argument(metavar="FILE", help="An OpenStreetMap extract: .osm.pbf or GeoJSON.")],
-    data: DataOption,
-    attribution: Annotated[str, Option(help="Who owns the data; shown on every map and picture.")] = "",
-) -> Iterator[Any]:
-    """Use your own OpenStreetMap extract as the background of a dataset's maps."""
-    from analysis.basemap.document import OPENSTREETMAP, box_of, write_basemap
-    from analysis.basemap.extracts import read_extract
-    from analysis.basemap.features import draw_features
-    from analysis.basemap.stored import stored_path
-    from analysis.workspace import Workspace
-
-    opened = Workspace.open(data)
-    box = box_of(opened.latitude, opened.longitude)
-    document = draw_features(read_extract(extract), box, attribution.strip() or OPENSTREETMAP)
-    target = stored_path(opened.dataset.hash, make=True)
-    write_basemap(document, target)
-    counts = {name: len(layer["features"]) for name, layer in document["layers"].items()}
-    said = {"basemap": str(target), "bounds": document["bounds"], "attribution": document["attribution"]}
-    yield said | {"layers": counts, "bytes": target.stat().st_size}
-    console.print(
-        pairs_table(
-            "Basemap",
-            {
-                "layers": ", ".join(counts),
-                "size": f"{target.stat().st_size / 1e6:.1f} MB",
-                "on every map": document["attribution"],
-                "written to": str(target),
-            },
-        )
-    )
 
 
 @answers

@@ -12,11 +12,10 @@ from analysis.formatting import percent, signed
 from app.cli.console import console, progress_console, say_what_is_new, table_of
 from app.cli.frames import frame_table, plain_rows
 from app.cli.options import (
-    BaselineOption,
     DataOption,
     DeviceOption,
     GivenTimeOption,
-    MaybeCheckpoint,
+    ModelArgument,
     ProtocolOption,
     SplitOption,
     answers,
@@ -27,15 +26,17 @@ from app.headings import USER_HEADINGS
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
+    from recap.evaluation.evaluate import Evaluation
     from recap.evaluation.metrics import MetricsByGroup
+    from recap.scores import Scorer
 
 
 @answers
 def evaluate(
+    model: ModelArgument,
     data: DataOption,
-    checkpoint: MaybeCheckpoint = None,
-    baseline: BaselineOption = None,
     split: SplitOption = "test",
     protocol: ProtocolOption = "every_step",
     cases: Annotated[
@@ -49,21 +50,17 @@ def evaluate(
     """Rank the cases of a split and print metrics by group."""
     from recap.asking.open_model import open_model
     from recap.data.dataset import Dataset
-    from recap.errors import ConfigError
     from recap.evaluation.evaluate import evaluate as run_evaluation
     from recap.evaluation.records import records_file, records_metadata, write_records
     from recap.history.graph import TransitionGraph
     from recap.machine.device import choose_device
-    from recap.pretrained.checkpoint import PretrainedCheckpoint
 
-    if (checkpoint is None) == (baseline is None):
-        raise ConfigError("give a model or --baseline, not both")
     number = parse_split(split)
     dataset = Dataset.load(data)
     with progress_console.status("Ranking every case"):
         graph = TransitionGraph.from_dataset(dataset)
         asked: dict[str, Any] = {"device": choose_device(device), "given_time": given_time}
-        opened = open_model(str(baseline or checkpoint), dataset, graph=graph, **asked)
+        opened = open_model(model, dataset, graph=graph, **asked)
         scorer, known = opened.scorer, None if opened.is_baseline else opened.checkpoint
         say_what_is_new(opened.match)
         checkpoint_hash, options = (None, {}) if known is None else (known.hash, known.options)
@@ -99,6 +96,14 @@ def evaluate(
     )
     if users is not None:
         console.print(frame_table("Accuracy by user", users, USER_HEADINGS))
+    _print_notes(evaluation, scorer, known)
+    console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
+
+
+def _print_notes(evaluation: "Evaluation", scorer: "Scorer", known: "Checkpoint | None") -> None:
+    """What the numbers are of, and how far probabilities can be believed."""
+    from recap.pretrained.checkpoint import PretrainedCheckpoint
+
     if evaluation.drawn_from is not None:
         console.print(f"A sample of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
     if isinstance(known, PretrainedCheckpoint):
@@ -110,7 +115,6 @@ def evaluate(
             _probability_lines(evaluation.probabilities, is_unfitted=known is not None and known.is_unfitted),
             highlight=False,
         )
-    console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
 
 
 def _probability_lines(found: "dict[str, Any]", *, is_unfitted: bool) -> str:

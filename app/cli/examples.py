@@ -9,11 +9,9 @@ COMMAND_EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         "recap prepare raw.csv --out mine --timezone Asia/Tokyo",
     ),
     "stats": ("recap stats data/mine",),
-    "basemap": ("recap basemap city.osm.pbf --data data/mine",),
     "import-predictions": ("recap import-predictions ranked.csv --data data/mine",),
-    "demo build": ("recap demo build --out demo",),
     "train": ("recap train data/mine --out data/recap", "recap train data/mine --out data/paper --preset paper"),
-    "evaluate": ("recap evaluate data/recap --data data/mine", "recap evaluate --baseline markov --data data/mine"),
+    "evaluate": ("recap evaluate data/recap --data data/mine", "recap evaluate markov --data data/mine"),
     "experiment run": ("recap experiment run main --data data/mine --out experiments",),
     "predict": (
         "recap predict data/recap --data data/mine",

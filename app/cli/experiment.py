@@ -1,4 +1,4 @@
-"""The `recap experiment` and `recap demo` commands."""
+"""The `recap experiment` commands."""
 
 import shlex
 from functools import partial
@@ -7,14 +7,13 @@ from typing import Annotated, Final
 
 import typer
 
-from analysis.experiments.names import CITIES, EXPERIMENTS, KNOWN_TIME, SEVERAL
+from analysis.experiments.names import CITIES, EXPERIMENTS, SEVERAL
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.options import DeviceOption
 from recap.baselines import PRETRAINED
 
 _HELP: Final = f"Run named experiments: {', '.join(EXPERIMENTS)}."
 experiment = typer.Typer(help=_HELP)
-demo = typer.Typer(help="The bundled demo city.")
 
 
 @experiment.callback(help=_HELP)
@@ -38,7 +37,7 @@ def run(
     as_json: JsonFlag = False,
 ) -> None:
     """Train and measure every arm, or learn the curves of `pretrained`; run it again to continue."""
-    from analysis.experiments.cities import Measured, cities_markdown, run_cities, run_given_time
+    from analysis.experiments.cities import Measured, cities_markdown, run_cities
     from analysis.experiments.results import markdown
     from analysis.experiments.running import run_experiment
     from analysis.experiments.spec import check_spec, load_spec
@@ -78,15 +77,14 @@ def run(
             log=progress_console.print,
             stop=stop,
         )
-        several = {CITIES: run_cities, KNOWN_TIME: run_given_time}
-        if name in several:
-            measure = several[name]
-            cities = measure(spec, datasets, PretrainedCurves.packaged(), out, run_one, progress_console.print)
+        if name in SEVERAL:
+            curves, log = PretrainedCurves.packaged(), progress_console.print
+            cities = run_cities(spec, datasets, curves, out, run_one, log, by_users=name == CITIES)
         else:
             cities = Measured([run_one(spec, datasets[0])], [])
     if as_json:
         shown = [result.model_dump(mode="json") for result in cities.cities]
-        print_json(shown if name in several else shown[0])
+        print_json(shown if name in SEVERAL else shown[0])
     else:
         text = cities_markdown(cities) if name == CITIES else "\n".join(map(markdown, cities.cities))
         console.print(text, markup=False, soft_wrap=True)
@@ -107,18 +105,3 @@ def _pretrain(data: list[Path], out: Path) -> None:
     curves = pretrain([Dataset.load(folder) for folder in data], progress_console.print)
     replace_text(out, curves.as_text())
     console.print(f"Curves learned in {curves.learned_on}: {out}", markup=False)
-
-
-@demo.callback()
-def about_demo() -> None:
-    """The bundled demo city."""
-
-
-@demo.command()
-def build(out: Annotated[Path, typer.Option(help="Folder of the bundle.")] = Path("checkpoints/demo-city")) -> None:
-    """Generate the city, train RECAP and every ablation on it, and write the bundle."""
-    from analysis.experiments.demo_bundle import build_demo_bundle
-
-    out.mkdir(parents=True, exist_ok=True)
-    build_demo_bundle(out, Path("runs/demo-city"), log=progress_console.print)
-    progress_console.print(f"The bundle is in {out}.", markup=False)

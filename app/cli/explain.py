@@ -71,12 +71,7 @@ def explain(
     from recap.history.moments import find_moment, parse_next_time, parse_time
     from recap.probabilities import NOT_FITTED
 
-    if user is not None and case is not None:
-        raise CaseError("--user and --case name two different things to explain; leave out one")
-    if as_of is not None and user is None:
-        raise CaseError("--as-of needs --user ID")
-    if at is not None and user is None:
-        raise CaseError("--at needs --user ID; the time of a case is known: use --given-time")
+    _check_named(case, user, as_of, at)
     next_time = parse_next_time(at)
     edits = tuple(parse_edit(text) for text in edit or [])
     cases: Sequence[int | Moment] = [] if case is None else _parse_cases(case)
@@ -113,20 +108,10 @@ def explain(
     predictor = opened.predictor
     if seeds is not None:
         _train_seeds(predictor, seeds)
+    options: dict[str, Any] = {"top": top, "against": against, "search": search, "checks": checks}
+    options["seeds"] = opened.seeds() if checks else None
     explanations = [
-        explain_case(
-            predictor,
-            named,
-            top=top,
-            about=about,
-            against=against,
-            edits=edits,
-            split=number,
-            search=search,
-            checks=checks,
-            seeds=opened.seeds() if checks else None,
-        )
-        for named in cases
+        explain_case(predictor, named, about=about, edits=edits, split=number, **options) for named in cases
     ]
     written = sharing.write(explanations, opened)
     yield _plain(explanations)
@@ -134,6 +119,16 @@ def explain(
         _print_explanation(explanation, _title(opened, name, user))
     for line in [*([NOT_FITTED] if predictor.checkpoint.is_unfitted else []), *written]:
         console.print(line, markup=False)
+
+
+def _check_named(case: str | None, user: str | None, as_of: str | None, at: str | None) -> None:
+    """Refuse options that do not name one thing to explain."""
+    if user is not None and case is not None:
+        raise CaseError("--user and --case name two different things to explain; leave out one")
+    if as_of is not None and user is None:
+        raise CaseError("--as-of needs --user ID")
+    if at is not None and user is None:
+        raise CaseError("--at needs --user ID; the time of a case is known: use --given-time")
 
 
 def _plain(cases: "Sequence[CaseExplanation | RanksOnly]") -> Any:

@@ -8,10 +8,9 @@ from typer import Option
 from analysis.formatting import rank_number
 from app.cli.console import console, progress_console, say_what_is_new, steps_progress
 from app.cli.frames import frame_table, plain_rows
-from app.cli.options import BaselineOption, DataOption, GivenTimeOption, MaybeCheckpoint, MetricOption, answers, takes
+from app.cli.options import DataOption, GivenTimeOption, MetricOption, ModelArgument, answers, takes
 from app.headings import HEADINGS, HOP_HEADINGS, LIFT_HEADINGS, MISS_HEADINGS, TITLES, WORTH_HEADINGS, accuracy_headings
 from recap import columns as c
-from recap.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,32 +27,23 @@ OwnMetricOption = Annotated[
 EtaOption = Annotated[int, Option(min=0, help="A transition seen at most this often in training is rare.")]
 
 
-def open_model(
-    data: DataOption,
-    checkpoint: MaybeCheckpoint = None,
-    baseline: BaselineOption = None,
-    given_time: GivenTimeOption = False,
-) -> "Workspace":
-    """Open the dataset with the model and its records; rank if there are none. Raises ConfigError: both a model and a
-    baseline, or neither, or no such baseline; VocabularyError: a checkpoint that does not open with the dataset.
+def open_model(model: ModelArgument, data: DataOption, given_time: GivenTimeOption = False) -> "Workspace":
+    """Open the dataset with the model and its records; rank if there are none.
+
+    Raises VocabularyError: a checkpoint that does not open with the dataset.
     """
     from analysis.workspace import Workspace
     from recap.baselines import BASELINES
 
-    if (checkpoint is None) == (baseline is None):
-        raise ConfigError("give a model or --baseline, not both")
-    if baseline is not None and baseline not in BASELINES:
-        raise ConfigError(f"unknown baseline {baseline!r}; choose one of {', '.join(BASELINES)}")
-    opened, name = Workspace.open(data), baseline or checkpoint
-    assert name is not None
-    if name in BASELINES:
-        return open_other(opened, name, given_time=given_time)
-    model = opened.with_model(name, given_time=given_time)
-    model.checkpoint  # noqa: B018 # verified, even where its records are kept
-    say_what_is_new(model.match)
+    opened = Workspace.open(data)
+    if model in BASELINES:
+        return open_other(opened, model, given_time=given_time)
+    found = opened.with_model(model, given_time=given_time)
+    found.checkpoint  # noqa: B018 # verified, even where its records are kept
+    say_what_is_new(found.match)
     with progress_console.status("Ranking every case"):
-        model.records()
-    return model
+        found.records()
+    return found
 
 
 @answers

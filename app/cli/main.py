@@ -11,10 +11,10 @@ from app.cli.app import run_app
 from app.cli.cases import cases
 from app.cli.compare import compare
 from app.cli.curves import curves
-from app.cli.data import basemap, import_predictions, inspect, prepare, stats
+from app.cli.data import import_predictions, inspect, prepare, stats
 from app.cli.evaluate import evaluate
 from app.cli.examples import epilog
-from app.cli.experiment import demo, experiment
+from app.cli.experiment import experiment
 from app.cli.explain import explain
 from app.cli.long_tail import long_tail, overview
 from app.cli.predict import predict
@@ -36,9 +36,7 @@ _PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
         "inspect": inspect,
         "prepare": prepare,
         "stats": stats,
-        "basemap": basemap,
         "import-predictions": import_predictions,
-        "demo": demo,
     },
     "Train": {"train": train, "evaluate": evaluate, "experiment": experiment},
     "Look": {

@@ -13,16 +13,12 @@ from recap import columns as c
 from recap.errors import ConfigError
 
 ModelArgument = Annotated[
-    str, Argument(metavar="MODEL", help="A checkpoint folder, or a baseline such as visit_count.")
+    str, Argument(metavar="MODEL", help="A checkpoint folder, pretrained, or a baseline such as visit_count.")
 ]
 DatasetArgument = Annotated[Path, Argument(help="A dataset folder.")]
 DataOption = Annotated[Path, Option("--data", help="A dataset folder.")]
 CheckpointArgument = Annotated[str, Argument(metavar="MODEL", help="A checkpoint folder, or pretrained.")]
 CheckpointOption = Annotated[str, Option("--checkpoint", metavar="MODEL", help="A checkpoint folder, or pretrained.")]
-MaybeCheckpoint = Annotated[
-    str | None, Argument(metavar="[MODEL]", help="A checkpoint folder, pretrained, or a baseline's name.")
-]
-BaselineOption = Annotated[str | None, Option(help="A baseline instead of a checkpoint.")]
 ProtocolOption = Annotated[str, Option(help="every_next, every_step, trajectory_last or user_last.")]
 SplitOption = Annotated[str, Option(help="train, val or test.")]
 MetricOption = Annotated[str, Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]

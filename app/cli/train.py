@@ -4,7 +4,7 @@ import math
 import shlex
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -55,22 +55,7 @@ def train(
     chosen = choose_device(device)
     dataset = Dataset.load(data)
     with stop_on_signals() as stop, _progress() as progress:
-        bar = progress.add_task("", total=None, loss="", rate="")
-        steps_done = 0
-
-        def watch(report: Any) -> None:
-            nonlocal steps_done
-            steps_done += 1
-            elapsed = progress.tasks[0].elapsed or 0.0
-            progress.update(
-                bar,
-                description=f"Epoch {report.epoch} of {report.epochs}",
-                total=report.epochs * report.steps,
-                completed=(report.epoch - 1) * report.steps + report.step,
-                loss=f"loss {report.loss:.3f}",
-                rate=f"{steps_done / elapsed:.1f} steps/s" if elapsed else "",
-            )
-
+        watch = _steps_shown(progress)
         checkpoint = run.train(dataset, config, out, device=chosen, resume=resume, watch=watch, stop=stop)
     if checkpoint is None:
         progress_console.print(f"Stopped and saved. Continue with the same command and --resume ({out}).", markup=False)
@@ -103,6 +88,27 @@ def train(
         shown = f" --checkpoint {checkpoint_folder}" if against.is_better else ""
         steps = {"Predict": f"recap predict {better} --data {folder}", "See it": f"recap app --data {folder}{shown}"}
         print_next(steps, console)
+
+
+def _steps_shown(progress: Progress) -> Callable[[Any], None]:
+    """Shows each step that a training reports."""
+    bar = progress.add_task("", total=None, loss="", rate="")
+    steps_done = 0
+
+    def watch(report: Any) -> None:
+        nonlocal steps_done
+        steps_done += 1
+        elapsed = progress.tasks[0].elapsed or 0.0
+        progress.update(
+            bar,
+            description=f"Epoch {report.epoch} of {report.epochs}",
+            total=report.epochs * report.steps,
+            completed=(report.epoch - 1) * report.steps + report.step,
+            loss=f"loss {report.loss:.3f}",
+            rate=f"{steps_done / elapsed:.1f} steps/s" if elapsed else "",
+        )
+
+    return watch
 
 
 def _progress() -> Progress:

@@ -26,6 +26,12 @@ def show_figure(figure: go.Figure, key: str, alt: str, **select: Any) -> Any:
     return st.plotly_chart(figure, theme=None, config=config, key=key, alt=alt, **select)
 
 
+def show_wide(figure: go.Figure, key: str, alt: str, least_px: int = 700, **select: Any) -> Any:
+    """A chart that is scrolled sideways in a window too narrow for it."""
+    with st.grid(1, min_column_width=least_px, wrap=False).cell():
+        return show_figure(figure, key, alt, **select)
+
+
 @st.fragment
 def chart_table(
     tables: Mapping[str, pd.DataFrame],

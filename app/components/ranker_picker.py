@@ -31,7 +31,7 @@ def pick_rankers(source: Source, rankers: Mapping[str, Ranker]) -> tuple[Ranker,
     default = next(token for token in counters if token in rankers and token != model.token)
     reference = _current(REFERENCE, default, rankers)
     _pick(source, MODEL, model, rankers, "Model", "")
-    _pick(source, REFERENCE, reference, rankers, "Model next to it", "against ")
+    _pick(source, REFERENCE, reference, rankers, "Model next to it", "vs ")
     return model, reference
 
 
@@ -57,5 +57,5 @@ def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranke
     def named(token: str) -> str:
         return f"{before}{rankers[token].label}" if token in rankers else token
 
-    look = {"format_func": named, "width": 200}
+    look = {"format_func": named, "width": 225}
     pick(st.selectbox, label, list(rankers), choose, name, key=key, value=chosen.token, offered=rankers, **look)

@@ -25,6 +25,7 @@ def choose_one(label: str, options: Sequence[_T], *, key: str, named: Callable[[
         format_func=named,
         key=key,
         label_visibility="collapsed",
+        wrap=True,
         **more,
     )
     return options[0] if chosen is None else chosen
@@ -48,6 +49,8 @@ def pick(
         look: further options of the widget.
     """
     st.session_state[key] = value
+    if kind in (st.pills, st.segmented_control):  # on a phone too, all choices are seen
+        look = {"wrap": True} | look
     change = state.unless_late(act, *on, key=key if offered else None, offered=offered)
     kind(label, options, key=key, on_change=change, **({"label_visibility": "collapsed"} | look))
 

@@ -163,13 +163,14 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
     chosen = current_selection()
     table = tables.listed_table_of(model, reference, k, chosen.text if chosen else "")
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    is_wide = state.window_width() == "wide"
     columns: dict[str, Any] = {
         c.CASE: number("Case", width=64, format="localized"),
-        TRANSITION: text("Transition", width=290),
+        TRANSITION: text("Transition", width=290 if is_wide else 200),
         c.TRANSITION_COUNT: number("Seen", width=64, help="In training."),
         c.RANK: text(model.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
         REFERENCE_RANK: text(reference.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
-        WHY: text("Why", width=410, help=headlines.WHY_HELP),
+        WHY: text("Why", width=410 if is_wide else 240, help=headlines.WHY_HELP),
     }
     hides_truth = st.query_params.get("truth") == "false"
     has_model = model.source.checkpoint_hash is not None
@@ -200,11 +201,7 @@ def show_worth(model: Ranker, metric: str, k: int) -> None:
 def _show_parts(model: Ranker, metric: str, k: int) -> None:
     worth = tables.worth(model.source, k) if model.model is None else None
     hits = tables.lost_hits(model.source, k) if worth is not None else None
-    trained = tables.ablations(model.source, metric) if worth is not None else None
-    section(
-        headlines.lost_hits_line(hits) if hits is not None else "What each part is worth",
-        help=None if trained is None else markdown_text(headlines.retrained_line(trained, metric)),
-    )
+    section(headlines.lost_hits_line(hits) if hits is not None else "What each part is worth")
     if model.model is not None or not model.source.has_parts:
         quiet(headlines.no_parts(model.label))
         return

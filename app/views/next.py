@@ -31,29 +31,30 @@ def view() -> None:
             itinerary = asked_time.timed(opened, itinerary, reads_time=source.reads_time)
         if part == choice.ONE:
             choice.pick_user(opened, itinerary)
-        source_picker(source, width=250, says_start=False)
-        st.space("stretch")
         as_of: date | None = None
         only_new = show_truth = False
-        if part == choice.EVERYONE:
-            quiet(words.AS_OF, width="content")
-            as_of = as_of_control(opened)
-        else:
-            only_new = toggle("Only new places", key="new", help=words.NEW_HELP, **_KEPT)
-        if part == choice.ONE:
-            if itinerary.next_place(opened.dataset) is not None:
-                show_truth = toggle("What happened", key="happened", help=words.HAPPENED_HELP, **_KEPT)
-            quiet(words.AS_OF, width="content")
-            choice.pick_moment(opened, itinerary)
-    at = None
+        if part != choice.TRY:
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False, width="content"):
+                quiet(words.AS_OF, width="content")
+                if part == choice.EVERYONE:
+                    as_of = as_of_control(opened)
+                else:
+                    choice.pick_moment(opened, itinerary)
     with st.container(horizontal=True, vertical_alignment="center"):
+        source_picker(source, width=310, says_start=False)
         asked_time.pick_question(source)
-        if part == choice.EVERYONE and source.reads_time:
-            at = asked_time.pick_time_of_all(opened, as_of or last_day(opened))
-        elif part == choice.EVERYONE:
-            state.write_param("at", None)
-        elif itinerary.at is not None:
-            asked_time.pick_own_time(opened, itinerary)
+        if part != choice.EVERYONE:
+            st.space("stretch")
+            only_new = toggle("Only new places", key="new", help=words.NEW_HELP, **_KEPT)
+        if part == choice.ONE and itinerary.next_place(opened.dataset) is not None:
+            show_truth = toggle("What happened", key="happened", help=words.HAPPENED_HELP, **_KEPT)
+    at = None
+    if part == choice.EVERYONE and source.reads_time:
+        at = asked_time.pick_time_of_all(opened, as_of or last_day(opened))
+    elif part == choice.EVERYONE:
+        state.write_param("at", None)
+    elif itinerary.at is not None:
+        asked_time.pick_own_time(opened, itinerary)
     for note in opened.notes:
         quiet(markdown_text(note))
     if itinerary.at is not None and part != choice.EVERYONE:

@@ -32,7 +32,7 @@ BADGE_COLOURS = {"past_visits": "violet", "two_hop_paths": "green", "missed": "g
 def view() -> None:
     source, opened = source_with_cases()
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, says_start=False)
+        source_picker(source, width=310, says_start=False)
         metric = metric_control(fitting_metric(opened.places_known))
         st.space("stretch")
         open_data_button()
@@ -49,10 +49,11 @@ def view() -> None:
         st.title(markdown_text(words.overview_headline(groups, metric)), anchor=False)
         rare = tail_share(tables.distribution(source), 1, "case_share")
         sentence = words.overview_sentence(groups, metric, rare, opened.places_known)
-        st.markdown(markdown_text(f"{sentence} {headline}".strip()))
         facts = opened.dataset.num_users, opened.dataset.num_pois, len(opened.cases)
         described = words.describe_data(*facts, invented=state.consume_synthetic_notice())
-        quiet(described if source.start is None else f"{described} · {STARTS[source.start]}")
+        described = described if source.start is None else f"{described} · {STARTS[source.start]}"
+        said = markdown_text(f"{sentence} {headline}".strip())
+        st.markdown(f"{said}  \n:small[:gray[{described}]]")  # one block, so that the picture is on the first screen
         if all(model.checkpoint_folder is None for model in checkpoints_of(source)):
             with st.container(horizontal=True, vertical_alignment="center"):
                 quiet(words.NO_MODEL, width="content")

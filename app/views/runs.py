@@ -40,6 +40,8 @@ def view() -> None:
     store = run_store.open_store()
     rows = run_store.list_rows(store)
     chosen = _chosen(store, rows)
+    if st.session_state.get("source"):  # a reload keeps the dataset that a new run begins on
+        state.write_param("source", st.session_state["source"])
     st.title(_title(store, chosen), anchor=False)
     say_once("run_refusal")
     grid = st.grid(3, min_column_width=_NARROW)

@@ -50,14 +50,6 @@ class TransitionGraph:
         first = np.append(0, np.cumsum(np.bincount(source, minlength=num_pois)))
         return cls(counts=sparse.csr_array((counts, destination, first), shape=(num_pois, num_pois)))
 
-    @classmethod
-    def from_counts(cls, counts: pd.Series, num_pois: int) -> "TransitionGraph":
-        source, destination = (counts.index.get_level_values(level).to_numpy() for level in (0, 1))
-        shape = (num_pois, num_pois)
-        matrix = sparse.coo_array((counts.to_numpy(np.int64), (source, destination)), shape=shape).tocsr()
-        matrix.sort_indices()
-        return cls(counts=matrix)
-
     @property
     def num_pois(self) -> int:
         return self.counts.shape[0]

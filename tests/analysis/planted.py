@@ -24,10 +24,11 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors, Histories
+from recap.model.config import Stage
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from tests.untrained import write_untrained_checkpoint
-from tests.worlds import CURVES, batch_of, shake, small_city, small_training
+from tests.worlds import CURVES, batch_of, counted_graph, shake, small_city, small_training
 
 MODELS: dict[str, dict[str, Any]] = {
     "paper": {},
@@ -108,12 +109,20 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
     edited = pd.DataFrame([*records[:first], *past, source, *records[row + 1 :]])
     dataset = replace(predictor.dataset, checkins=edited)
     kept = {pair: count for pair, count in counts.items() if count > 0}
-    graph = TransitionGraph.from_counts(pd.Series(kept), dataset.num_pois)
+    graph = counted_graph(pd.Series(kept), dataset.num_pois)
     # The training data that tell what others did stay as they are; an edit changes this case's history and counts.
     model = Recap(predictor.model.config, predictor.dataset, graph, torch.float64)
     model.load_state_dict(predictor.model.state_dict())
     switched = {"graph_weight": 0.0} if "graph_token" in off else {}
     stage = predictor.stage.model_copy(update=switched | ({"correction": False} if "correction" in off else {}))
+    stage = _switched_off(model, stage, off)
+    checkins = _tensors(edited)
+    at = first + len(past)
+    return RecapScorer(model, stage).score(Histories(checkins, torch.tensor([at]))).total[0]
+
+
+def _switched_off(model: Recap, stage: Stage, off: set[str]) -> Stage:
+    """Switches parts of a model off, and its stage where that does it."""
     with torch.no_grad():
         for term in off & {"count", "recency", "window"}:
             getattr(model.prior, f"{term}_weight").zero_()
@@ -126,9 +135,7 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
         if "core" in off and model.core is not None:
             model.core.output.weight.zero_()
             model.core.output.bias.zero_()
-    checkins = _tensors(edited)
-    at = first + len(past)
-    return RecapScorer(model, stage).score(Histories(checkins, torch.tensor([at]))).total[0]
+    return stage
 
 
 def _keep_order(source: dict[str, Any], past: list[dict[str, Any]], zone: int) -> None:

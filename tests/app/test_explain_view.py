@@ -17,7 +17,6 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_flow import describe_flow
 from analysis.explain.model_words import WORTH_TAB
 from analysis.explain.robustness import describe_checks
-from analysis.figures.elements import words_in
 from analysis.formatting import ordinal, points, signed, signed_points
 from analysis.long_tail.misses import count_misses, describe_misses, label_misses
 from analysis.records.ablations import describe_ablations
@@ -34,6 +33,7 @@ from recap.evaluation.records import write_records
 from recap.features.catalogue import PATHS
 from tests.app.app_driver import calm_view, check_calm, click, open_view, pills, point_app_at, table_with, texts
 from tests.learn_worlds import DEMO
+from tests.pictures import words_in
 
 
 def expected(predictor: Predictor, case: int, edits: str = "") -> CaseExplanation:

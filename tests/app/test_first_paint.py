@@ -47,7 +47,7 @@ def test_another_model_of_the_same_city_keeps_the_case(monkeypatch: pytest.Monke
     app = open_view("walk", case="39")
     title = app.title[0].value
     picker = next(box for box in app.selectbox if box.label == "Dataset and model")
-    other = next(token for token in picker.options if "without-holdout" in token)
+    other = next(token for token in picker.options if "paper" in token)
     app = check_calm(picker.select(other).run())
     assert app.title[0].value == title and "39" in app.query_params["case"]
     assert "source" in app.query_params

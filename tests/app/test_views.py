@@ -11,7 +11,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.explain.explain_case import explain_case
-from analysis.figures.elements import picks_in, words_in
 from analysis.formatting import ordinal, points, share, signed_points
 from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count
 from analysis.long_tail.overview_headlines import PANEL_TITLES
@@ -37,6 +36,7 @@ from tests.app.app_driver import (
     texts,
     without_model,
 )
+from tests.pictures import picks_in, words_in
 
 VIEWS = ("overview", "walk", "long_tail")
 

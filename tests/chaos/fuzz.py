@@ -205,7 +205,7 @@ def forged_folder(originals: Originals, folder: Path, rng: np.random.Generator) 
         what += ", hashes written again"
     commands: tuple[tuple[str, ...], ...] = (
         ("stats", str(data)),
-        ("evaluate", "--data", str(data), "--baseline", "markov", "--records", str(folder / "r.parquet")),
+        ("evaluate", "--data", str(data), "markov", "--records", str(folder / "r.parquet")),
         ("evaluate", str(checkpoint), "--data", str(data), "--records", str(folder / "r.parquet")),
         ("explain", str(checkpoint), "--data", str(data), "--case", "1"),
         ("long-tail", str(checkpoint), "--data", str(data), "--full"),

@@ -322,10 +322,9 @@ def test_refuses_unknown_cases_splits_and_protocols(city_checkpoint: Path, city_
     assert_refused(recap_here(*evaluate_it, "--split", "all"), "'all'", "train, val, test")
     assert_refused(recap_here(*evaluate_it, "--protocol", "sometimes"), "'sometimes'", "every_step")
     assert_refused(recap_here(*evaluate_it, "--device", "tpu9"), "'tpu9'")
-    assert_refused(recap_here("evaluate", "--baseline", "markov", "--data", city_folder, "--device", "tpu9"), "'tpu9'")
-    assert_refused(recap_here(*evaluate_it, "--baseline", "markov"), "not both")
-    assert_refused(recap_here("evaluate", "--data", city_folder), "--baseline")
-    assert_refused(recap_here("evaluate", "--baseline", "oracle", "--data", city_folder), "'oracle'", "popularity")
+    assert_refused(recap_here("evaluate", "markov", "--data", city_folder, "--device", "tpu9"), "'tpu9'")
+    assert_refused(recap_here("evaluate", "--data", city_folder), "MODEL")
+    assert_refused(recap_here("evaluate", "oracle", "--data", city_folder), "oracle", "popularity")
 
 
 def test_refuses_weights_with_nan(checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
@@ -355,7 +354,7 @@ def test_a_disk_that_fills_up_is_named_and_can_be_resumed(size: int, tmp_path: P
 def test_a_disk_that_fills_up_leaves_no_records_and_no_run(home: Path, tmp_path: Path, city_folder: Path) -> None:
     """Records of an evaluation and the description of a run: one line that says where, nothing half-written."""
     records = tmp_path / "records.parquet"
-    command = ["evaluate", "--baseline", "markov", "--data", city_folder, "--records", records, "--json"]
+    command = ["evaluate", "markov", "--data", city_folder, "--records", records, "--json"]
     with files_limited_to(1000):
         assert_refused(recap_here(*command), str(records), "nothing was kept")
     with files_limited_to(200):
@@ -418,9 +417,8 @@ def test_train_for_people_prints_no_object(tmp_path: Path, city_folder: Path) ->
 def test_evaluate_prints_one_object(scorer: str, city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """The promised keys, groups that add up, records where they were asked for, the checkpoint untouched."""
     before = sorted(city_checkpoint.rglob("*"))
-    chosen = [city_checkpoint] if scorer == "checkpoint" else ["--baseline", scorer]
-    records = tmp_path / "records.parquet"
-    summary = recap_json_here("evaluate", *chosen, "--data", city_folder, "--records", records)
+    model, records = city_checkpoint if scorer == "checkpoint" else scorer, tmp_path / "records.parquet"
+    summary = recap_json_here("evaluate", model, "--data", city_folder, "--records", records)
     groups = {"all", "head", "tail", "unseen"}
     # The split is beyond the contract: without it the numbers of two splits would look the same.
     assert summary.keys() == EVALUATE_KEYS | groups | {"split", "probabilities"}

@@ -153,11 +153,14 @@ def _draw_shapes(palette: Palette) -> go.Figure:
         domain = [at * width, (at + 0.8) * width]
         layout[f"xaxis{tail}"] = {"domain": domain, "anchor": f"y{tail}", "showticklabels": False}
         layout[f"yaxis{tail}"] = {"range": [-0.1, 1.1], "anchor": f"x{tail}", "visible": False}
-        notes.append((sum(domain) / 2, 1.0, f"<b>{name}</b>", "center"))
-    notes += [(0.0, -0.06, "just visited", "left"), (0.8 * width, -0.06, "long ago", "right")]
+        notes.append((sum(domain) / 2, 1.0, f"<b>{name.replace(', ', ',<br>')}</b>", "center"))
+    notes += [(0.0, 0.0, "From just visited to long ago", "left")]
     on_paper = {"xref": "paper", "yref": "paper"}
-    shown = [note(x, y, text, palette.quiet, 14, **on_paper, xanchor=anchor) for x, y, text, anchor in notes]
-    return assembled(data, layout | {"annotations": shown}, palette, height=190, margin={"t": 34, "b": 30})
+    shown = [
+        note(x, y, text, palette.quiet, 14, **on_paper, xanchor=anchor, yanchor="bottom" if y else "top")
+        for x, y, text, anchor in notes
+    ]
+    return assembled(data, layout | {"annotations": shown}, palette, height=200, margin={"t": 44, "b": 30})
 
 
 def _check(world: Workspace, curve: Curve) -> lesson.LessonQuestion:

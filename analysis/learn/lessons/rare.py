@@ -113,7 +113,9 @@ def _sample(world: Workspace, cases: pd.DataFrame) -> Bars:
         Bar(name, count, times(count) if count else "never", "baseline" if count > TAIL_MAX_COUNT else "truth")
         for name, count in distinct.items()
     ]
-    return Bars.of("Some next transitions and how often training saw them.", "Times in training", bars)
+    stays = (some[c.SOURCE] == some[c.TARGET]).any()
+    axis = "Times in training. The same place twice: two check-ins there in a row." if stays else "Times in training"
+    return Bars.of("Some next transitions and how often training saw them.", axis, bars)
 
 
 def _scene(

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.model_flow import ModelFlow, describe_flow
 from analysis.explain.robustness import check_rows
-from analysis.figures.model_flow import describe_flow_picture, plot_flow
+from analysis.figures.model_flow import FLOW_PX, describe_flow_picture, plot_flow
 from analysis.formatting import points, signed_points, user_name
 from analysis.learn import lesson
 from analysis.learn.charts import Bar, Bars, Picture
@@ -99,7 +99,7 @@ def _picture(flow: ModelFlow) -> Picture:
         ]
     )
     says = "; ".join(describe_flow_picture(flow, place) for place in range(2)) + "."
-    return Picture(says, partial(plot_flow, flow), rows)
+    return Picture(says, partial(plot_flow, flow), rows, FLOW_PX)
 
 
 def _scene(flow: ModelFlow, order: list[str], gaps: dict[str, float], number: int) -> lesson.Scene:

@@ -63,6 +63,12 @@ def show_reliability(a: Ranker, b: Ranker) -> None:
 def show_numbers(found: Comparison) -> None:
     """One row for each group, with its interval, the larger p and the verdict."""
     table = pd.DataFrame([_row(row, found) for row in found.rows.to_dict(orient="records")])
+    if state.window_width() != "wide":  # the sentence above has these two
+        table = table.drop(
+            columns=[
+                name for name in table if str(name).strip() in {words.only_title(side) for side in (found.a, found.b)}
+            ]
+        )
     right = {name: st.column_config.TextColumn(alignment="right") for name in table.columns[1:-1]}
     better = st.column_config.TextColumn(help=tooltip("tie"))
     right["p"] = st.column_config.TextColumn(alignment="right", help=tooltip("mcnemar_p", "sign_flip_p"))

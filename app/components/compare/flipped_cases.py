@@ -100,6 +100,7 @@ def _show_list(source: Source, listed: pd.DataFrame, title: str, key: str) -> No
         on_select="rerun",
         selection_mode="single-cell",
         column_config={
+            "Transition": st.column_config.TextColumn(width=185),
             "Seen": st.column_config.NumberColumn(width=60, help=words.SEEN_HELP),
             title: st.column_config.TextColumn(width=160, help=words.RANKS_HELP),
         },

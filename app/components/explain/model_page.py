@@ -7,12 +7,12 @@ import streamlit as st
 from analysis.explain import model_words as words
 from analysis.explain.model_flow import ModelFlow
 from analysis.figures.curves import Gates, describe_curves, plot_curves
-from analysis.figures.model_flow import describe_flow_picture, plot_flow
+from analysis.figures.model_flow import FLOW_PX, describe_flow_picture, plot_flow
 from analysis.figures.model_worth import describe_worth, plot_worth
 from app.cached import explanations, tables
 from app.cached.figures import drawn
 from app.cached.workspace import read_ablations
-from app.components.chart_table import show_figure
+from app.components.chart_table import show_figure, show_wide
 from app.components.text import choose_one, quiet
 from app.sources import Source
 from recap.history.moments import Moment
@@ -51,7 +51,7 @@ def _page(source: Source, moment: Moment, flow: ModelFlow) -> None:
         place = choose_one("Place", [0, 1], key=_PLACE, named=names_of.__getitem__)
         figure = drawn(plot_flow, flow, place=place, opened=st.session_state[_PART])
         alt = describe_flow_picture(flow, place)
-        show_figure(figure, _PICTURE, alt, on_select=_open_clicked, selection_mode="points")
+        show_wide(figure, _PICTURE, alt, FLOW_PX, on_select=_open_clicked, selection_mode="points")
     with halves.cell():
         opened = st.selectbox("Part", names, key=_PART, format_func=words.title, label_visibility="collapsed")
         _detail(flow, opened, place)
@@ -86,7 +86,7 @@ def _curves(source: Source, moment: Moment, flow: ModelFlow, opened: str) -> Non
     gates = Gates(learned.gates, flow.gates) if learned.gates else None
     values = explanations.feature_values(source, moment, "", flow.pois)
     figure = drawn(plot_curves, curves, marks=values, roles=flow.roles, others=learned.others, gates=gates)
-    show_figure(figure, "model-curves", describe_curves(curves))
+    show_wide(figure, "model-curves", describe_curves(curves))
     group = opened if curves and all(curve.group == opened for curve in curves) else None
     quiet(words.curves_note(group, flow.numbers, seeds=len(learned.others), learned_on=learned.learned_on))
 

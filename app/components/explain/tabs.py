@@ -33,7 +33,8 @@ from recap.machine.printable import markdown_text
 
 COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 """Colour of a place's name in Markdown."""
-_NARROWEST: Final = 134
+_HALF, _THIRD = 330, 200
+"""Where a column would be narrower, its table stands below its picture."""
 _MAP_HEIGHT: Final = 340
 _TABLE_HEIGHT: Final = 248
 _MOST_ROWS: Final = 5
@@ -80,8 +81,8 @@ def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edit
     can_cut = "paths" in shown.supported_edits
     is_off = any(isinstance(edit, SwitchOff) and slug(edit.name) == slug(part) for edit in edits)
     gone = {edit.middle for edit in edits if isinstance(edit, CutPath) and edit.destination == shown.target}
-    halves = st.grid(5, min_column_width=_NARROWEST)
-    with halves.cell(column_span=3):
+    halves = st.grid(2, min_column_width=_HALF)
+    with halves.cell():
         show_picture(
             draw_paths(shown, state.theme_palette(), cut=cut),
             "paths-picture",
@@ -89,7 +90,7 @@ def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edit
             alt="Two-hop paths: " + "; ".join(f"through {path.name}" for path in paths),
             on_pick=click if can_cut else None,
         )
-    with halves.cell(column_span=2):
+    with halves.cell():
         st.session_state[_PATHS_TABLE] = ticked_rows(
             [at for at, path in enumerate(paths) if path.middle in gone] + [len(paths)] * is_off
         )
@@ -100,12 +101,13 @@ def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edit
             on_select=partial(_cut_ticked, choose, [path.middle for path in paths]) if can_cut else "ignore",
             selection_mode="multi-row",
             height=_height(len(paths)),
-            column_config=_RIGHT,
+            column_config={"Through": st.column_config.TextColumn(width=140), **_RIGHT},
         )
         quiet(markdown_text(describe_paths(shown, part)))
 
 
-_RIGHT: Final = {name: st.column_config.TextColumn(alignment="right") for name in ("Points", "Rank without it", "Ago")}
+_WIDTHS: Final = {"Points": 58, "Rank without it": 112, "Ago": 64}
+_RIGHT: Final = {name: st.column_config.TextColumn(alignment="right", width=px) for name, px in _WIDTHS.items()}
 
 
 def _height(rows: int) -> int | Literal["content"]:
@@ -138,8 +140,8 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
     if not any(place.visits for place in before.visits):
         quiet(sentences.NO_VISIT)
         return
-    halves = st.grid(5, min_column_width=_NARROWEST)
-    with halves.cell(column_span=2):
+    thirds = st.grid(3, min_column_width=_THIRD)
+    with thirds.cell():
         show_picture(
             draw_visits(shown, state.theme_palette()), "visits", height=VISITS_PX, alt=case_words.visits_alt(shown)
         )
@@ -166,9 +168,10 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
         for name, visit in listed
         for moment in [datetime.fromisoformat(visit.local_time)]
     ]
-    points = st.column_config.TextColumn(alignment="right", help=sentences.VISIT_POINTS_HELP)
-    look = {"height": _height(len(rows)), "column_config": {**_RIGHT, "Points": points}}
-    with halves.cell(column_span=3):
+    points = st.column_config.TextColumn(alignment="right", width=58, help=sentences.VISIT_POINTS_HELP)
+    widths = {name: st.column_config.TextColumn(width=px) for name, px in (("Place", 100), ("When", 112))}
+    look = {"height": _height(len(rows)), "column_config": {**widths, **_RIGHT, "Points": points}}
+    with thirds.cell(column_span=2):
         numbers = [visit.visit for _, visit in listed]
         visits_table(source, shown.moment, edits, numbers, rows, "visits-table", **look)
         quiet(markdown_text(describe_visits(shown)))

@@ -24,7 +24,9 @@ from app.pages import PAGES
 from app.sources import Source
 from recap.machine.printable import markdown_text
 
-_NARROW: Final = 300
+_NARROW: Final = 240
+_MAIN: Final = "learn_main"
+"""What a learner must see without scrolling: the answers, then the reply."""
 
 
 def show_lesson(source: Source, number: int, progress: CourseProgress) -> None:
@@ -47,7 +49,9 @@ def show_lesson(source: Source, number: int, progress: CourseProgress) -> None:
         at = move_handles(lesson)
         show_scene(cached.scene(source, number, at), f"learn_{outline.key}", lesson)
     with halves.cell():
-        _reply(lesson, guess)
+        with st.container(key=_MAIN):
+            _reply(lesson, guess)
+        st.markdown(lesson.idea)
         section("Check yourself")
         given = _given(progress.checks[number], lesson.check)
         _ask(lesson.check, f"learn_{outline.key}_check", given, partial(_answer, number), "Check my answer")
@@ -66,7 +70,6 @@ def _reply(lesson: Lesson, guess: int) -> None:
     icon = ":material/check_circle:" if guess == lesson.guess.right else ":material/lightbulb:"
     st.markdown(words.your_guess(lesson.guess.prompt, choice.label))
     st.info(choice.reply, icon=icon)
-    st.markdown(lesson.idea)
 
 
 def _ask(question: LessonQuestion, key: str, given: int | None, answer: Callable[[int], None], label: str) -> None:
@@ -74,9 +77,10 @@ def _ask(question: LessonQuestion, key: str, given: int | None, answer: Callable
         halves = st.grid(3, min_column_width=_NARROW, gap="medium")
         with halves.cell(column_span=2):
             show_chart(question.picture, f"picture_{key}")
-        with halves.cell():
-            _answers(question, key, given, answer, label)
+        place_of_answers = halves.cell()
     else:
+        place_of_answers = st.container()
+    with place_of_answers, st.container(key=_MAIN if given is None and key.endswith("guess") else None):
         _answers(question, key, given, answer, label)
 
 

@@ -4,11 +4,11 @@ from functools import partial
 
 import streamlit as st
 
-from analysis.learn.charts import Chart, PlaceMap
+from analysis.learn.charts import Chart, Picture, PlaceMap
 from analysis.learn.drawing import draw
 from analysis.learn.lesson import Handle, Lesson, Scene
 from app import state
-from app.components.chart_table import chart_table, show_figure
+from app.components.chart_table import chart_table, show_figure, show_wide
 from app.components.learn.place import handle_key, handle_positions, start_handles
 from app.components.text import quiet, section
 from recap.machine.printable import markdown_text
@@ -51,7 +51,7 @@ def show_chart(chart: Chart, key: str, lesson: Lesson | None = None) -> None:
     if isinstance(chart, PlaceMap) and chart.clickable and lesson is not None:
         show_figure(figure, key, chart.says, on_select=partial(_clicked, chart, key, lesson), selection_mode="points")
     else:
-        show_figure(figure, key, chart.says)
+        show_wide(figure, key, chart.says, chart.least_px if isinstance(chart, Picture) else 1)
 
 
 def _clicked(chart: PlaceMap, key: str, lesson: Lesson) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Final, TypeVar
 
 import streamlit as st
 
-from analysis.formatting import day
 from analysis.workspace import Workspace
 from app import state
 from app.components.next import choice, words
@@ -121,7 +120,7 @@ def _pick_time(last: int, at: int, show: Callable[[int], None]) -> None:
     """The days from that of the last check-in on, any other date, and a clock in quarters of an hour."""
     start, clock = at - at % SECONDS_PER_DAY, at % SECONDS_PER_DAY
     first = last - last % SECONDS_PER_DAY
-    days = {first + number * SECONDS_PER_DAY: number for number in range(_DAYS + 1)}
+    days = {first + number * SECONDS_PER_DAY: number for number in range(_DAYS)}
 
     def on_day() -> None:
         chosen: int | None = st.session_state["at-day"]
@@ -138,14 +137,19 @@ def _pick_time(last: int, at: int, show: Callable[[int], None]) -> None:
         show(start + 3600 * chosen.hour + 60 * chosen.minute)
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        look: dict[str, Any] = {"value": start if start in days else None, "format_func": lambda at: day(_as_time(at))}
+        look: dict[str, Any] = {"value": start if start in days else None, "format_func": _day_name}
         pick(st.pills, "Day", list(days), on_day, "at", key="at-day", **look)
-        look = {"value": _as_time(start).date(), "format": "YYYY-MM-DD", "width": 150}
+        look = {"value": _as_time(start).date(), "format": "YYYY-MM-DD", "width": 140}
         look |= {"min_value": _as_time(first).date(), "max_value": _as_time(max(first, start)).date() + timedelta(3660)}
         pick(st.date_input, "Date", "today", on_date, "at", key="at-date", **look)
         look = {"value": min(_as_time(clock).time(), _LAST), "max_value": _LAST, "step": timedelta(minutes=15)}
-        look |= {"format": "HH:mm", "width": 260}
+        look |= {"format": "HH:mm", "width": 190}
         pick(st.slider, "Clock", time(), on_clock, "at", key="at-clock", **look)
+
+
+def _day_name(seconds: int) -> str:
+    when = _as_time(seconds)
+    return f"{when:%a} {when.day}"
 
 
 def _as_time(seconds: int) -> datetime:

@@ -93,7 +93,7 @@ def pick_moment(opened: Workspace, itinerary: Itinerary) -> None:
         row: f"{day(when)} {when:%Y, %H:%M} · {shortened(opened.labels[poi], _LONGEST_LISTED)}"
         for row, poi, when in zip(rows, poi_N, time_N, strict=True)
     }
-    look: dict[str, Any] = {"key": "next-row", "value": itinerary.row, "width": 330, "help": words.AS_OF_HELP}
+    look: dict[str, Any] = {"key": "next-row", "value": itinerary.row, "width": 310, "help": words.AS_OF_HELP}
     pick_number("As of", names, lambda row: show(Itinerary(itinerary.user, row)), *state.ITINERARY, **look)
 
 

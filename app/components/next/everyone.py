@@ -36,7 +36,7 @@ from app.components.next.slide import say_everyone
 from app.components.present.add import slides_button
 from app.components.text import choose_one, pick, quiet
 from app.components.toolbar import downloads
-from app.components.walk.predictions import FIFTH_PX, probability_column
+from app.components.walk.predictions import LIST_NINTHS, MAP_NINTHS, NINTH_PX, probability_column
 from app.pages import NEXT
 from app.sources import Source
 from recap import columns as c
@@ -82,8 +82,8 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
     title, line = words.everyone(found, as_of or last_day(opened), at)
     st.title(title, anchor=False)
     st.markdown(line)
-    grid = st.grid(5, min_column_width=FIFTH_PX)
-    with grid.cell(column_span=3):
+    grid = st.grid(9, min_column_width=NINTH_PX)
+    with grid.cell(column_span=MAP_NINTHS):
         _table(opened, found.users, at)
         with st.container(horizontal=True, vertical_alignment="center"):
             people = Generalisation().min_users
@@ -101,7 +101,7 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
                 slides_button(source, NEXT, ("everyone", as_of, at), say)
             quiet(words.OPEN_ROW, width="content")
     if not found.places.empty:
-        with grid.cell(column_span=2):
+        with grid.cell(column_span=LIST_NINTHS):
             _places(source, opened, found, at)
 
 
@@ -179,13 +179,15 @@ def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
     for name in (c.POI, FIRST, SECOND):
         table[name] = [shortened(opened.labels[poi], _LONGEST_NAME) for poi in users[name]]
     columns: dict[str, Any] = {
-        c.USER: st.column_config.TextColumn("User", width=75),
-        c.POI: st.column_config.TextColumn("Last place", width=150),
-        "local_time": st.column_config.DatetimeColumn("When", format="D MMM, HH:mm", width=95),
-        FIRST: st.column_config.TextColumn("First choice", width=150, help=tooltip("next_place")),
-        "probability": probability_column("%.0f %%", 95),
-        SECOND: st.column_config.TextColumn("Second choice", width=140),
+        c.USER: st.column_config.TextColumn("User", width=66),
+        c.POI: st.column_config.TextColumn("Last place", width=120),
+        "local_time": st.column_config.DatetimeColumn("When", format="D MMM, HH:mm", width=88),
+        FIRST: st.column_config.TextColumn("First choice", width=122, help=tooltip("next_place")),
+        "probability": probability_column("%.0f %%", 80),
+        SECOND: st.column_config.TextColumn("Second choice", width=100),
     }
+    if state.window_width() != "wide":
+        table = table.drop(columns=["local_time", SECOND])
     look: dict[str, Any] = {"column_config": columns, "height": _TABLE_PX, "alt": words.TABLE_ALT}
     ticked_list(table.dropna(axis="columns", how="all"), open_user, "days", key="everyone-table", **look)
 
@@ -193,11 +195,11 @@ def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
 def _filtered(opened: Workspace, users: pd.DataFrame) -> pd.DataFrame:
     """The users that pass the filters: a place, a least probability, last seen since a day."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        place = st.text_input("Place", key="everyone-place", placeholder="Last place or choices", width=190)
+        place = st.text_input("Place", key="everyone-place", placeholder="Last place or choices", width=165)
         least = 0
         if users["probability"].notna().all():
-            least = st.slider("Probability from", 0, 100, 0, 5, format="%d %%", key="everyone-least", width=170)
-        since: date | None = st.date_input("Last seen since", None, key="everyone-since", format=_DAY, width=160)
+            least = st.slider("Probability from", 0, 100, 0, 5, format="%d %%", key="everyone-least", width=125)
+        since: date | None = st.date_input("Last seen since", None, key="everyone-since", format=_DAY, width=150)
     if place.strip():
         fits_P = matching_places(opened.dataset, place)
         users = users.loc[np.any(fits_P[users[[c.POI, FIRST, SECOND]]], axis=1)]

@@ -22,7 +22,7 @@ from app.components.present.add import slides_button
 from app.components.text import quiet
 from app.components.toolbar import downloads, legend, open_case_button
 from app.components.walk import words as walk_words
-from app.components.walk.predictions import FIFTH_PX, LIST, list_table, say_never_visited
+from app.components.walk.predictions import LIST, LIST_NINTHS, MAP_NINTHS, NINTH_PX, list_table, say_never_visited
 from app.pages import EXPLAIN, NEXT
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
@@ -37,11 +37,11 @@ def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, sho
     opened = explanations.open_model(source).known
     if itinerary.is_empty:
         st.title(words.BEGIN, anchor=False)
-        grid = st.grid(5, min_column_width=FIFTH_PX)
-        with grid.cell(column_span=3):
+        grid = st.grid(9, min_column_width=NINTH_PX)
+        with grid.cell(column_span=MAP_NINTHS):
             _map(source, itinerary, [], words.BEGIN, places_deck, opened.latitude, opened.longitude)
             choice.show_stops(opened, itinerary, pd.DataFrame())
-        with grid.cell(column_span=2):
+        with grid.cell(column_span=LIST_NINTHS):
             quiet(words.BEGIN_HOW)
         return
     try:
@@ -65,15 +65,15 @@ def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, sho
         found = found.without_truth()
     picked = state.current_place(itinerary, opened.dataset.num_pois)
     picked = picked if picked in set(found.candidates[c.POI]) else None
-    grid = st.grid(5, min_column_width=FIFTH_PX)
-    with grid.cell(column_span=3):
+    grid = st.grid(9, min_column_width=NINTH_PX)
+    with grid.cell(column_span=MAP_NINTHS):
         best = found.candidates.head(found.num_best)
         alt = walk_words.map_alt(best["name"].head(3).tolist())
         shown = {"show_truth": show_truth, "chosen": picked}
         _map(source, itinerary, best[c.POI].tolist(), alt, maps.next_map, opened, walked, found, **shown)
         legend(*walk_words.legend(found, truth=show_truth, paths=False), words.OTHER_PLACES)
         choice.show_stops(opened, itinerary, walked.stops)
-    with grid.cell(column_span=2):
+    with grid.cell(column_span=LIST_NINTHS):
         _list(itinerary, found)
         _buttons(source, opened, itinerary, found, picked, walked)
 
@@ -98,9 +98,8 @@ def _list(itinerary: Itinerary, found: CasePrediction) -> None:
     listed, reasons = found.candidates, standing_out(found)
     rows, columns = list_table(listed)
     rows["name"] = rows["name"].map(lambda name: shortened(name, 20)) + np.where(listed["revisit"], " ●", "")
-    columns["name"] = st.column_config.TextColumn("Place", width=160, help=words.DOT_HELP)
-    columns["km"] = st.column_config.NumberColumn("km", format="%.1f", width=48)
-    if reasons:
+    columns["name"] = st.column_config.TextColumn("Place", width=150, help=words.DOT_HELP)
+    if reasons and state.window_width() == "wide":
         rows["reason"] = [words.reason(group) for group in reasons]
         columns["reason"] = st.column_config.TextColumn("Stands out by", width=122, help=words.REASON_HELP)
 

@@ -91,12 +91,14 @@ def _ask(upload: Upload, found: Understanding) -> None:
     """The first question with its answers."""
     assert found.question is not None
     st.title(words.UNCLEAR, anchor=False)
-    st.markdown(markdown_text(found.question.text))
+    text = found.question.text  # without the command's advice: here a column is chosen
+    st.markdown(markdown_text(text.partition(" I cannot tell")[0] if found.question.about == "user" else text))
     if found.question.about in words.FIELDS and found.columns:
         fields = ("lat", "lon") if found.question.about == "lat" else (found.question.about,)
         st.markdown(words.CHOOSE.format(fields=" and ".join(f"**{words.FIELDS[field]}**" for field in fields)))
+    row = st.container(horizontal=True)
     for number, (answer, options) in enumerate(found.question.answers.items()):
-        if st.button(markdown_text(answer), key=f"answer-{number}"):
+        if row.button(markdown_text(answer), key=f"answer-{number}"):
             # What was only inferred stays open, so that the page does not say that it was named.
             changed = options.columns.items() - found.options.columns.items()
             kept = options.model_copy(update={"columns": {**upload.options.columns, **dict(changed)}})
@@ -109,7 +111,8 @@ def _show_columns(upload: Upload, found: Understanding) -> None:
     if not found.columns:
         quiet(words.READ_AS.format(format=found.source_format, why=markdown_text(found.why)))
         return
-    has_user = any(column.field == "user" for column in found.columns)
+    asks_user = found.question is not None and found.question.about == "user" and found.question.answers
+    has_user = asks_user or any(column.field == "user" for column in found.columns)
     one = [] if has_user else [ColumnProposal(name=ONE_PERSON, reason=words.ONE_PERSON)]
     used_first = [*one, *sorted(found.columns, key=lambda column: column.field is None)]
     shown = [column for column in [*found.columns, *one] if column in used_first[:_SHOWN_COLUMNS]]

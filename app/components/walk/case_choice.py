@@ -54,6 +54,7 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
         bind="query-params",
         persist_state="session",
         label_visibility="collapsed",
+        wrap=True,
         on_change=filters_changed,
     )
     if selection is not None:

@@ -24,8 +24,9 @@ from recap.data.dataset import NEVER_VISITED
 from recap.machine.printable import markdown_text, shortened
 from recap.published.config import TIME_GIVEN
 
-FIFTH_PX: Final = 190
-"""Map and list take three and two of five columns, which are next to each other from a window of 1100 pixels on."""
+NINTH_PX: Final = 80
+MAP_NINTHS, LIST_NINTHS = 5, 4
+"""Map and list are next to each other from a window of 1024 pixels on."""
 LIST: Final[dict[str, Any]] = {"height": "content", "alt": words.LIST_ALT}
 _LONGEST_NAME: Final = 30
 
@@ -91,7 +92,7 @@ def list_table(listed: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     marks, known = np.where(listed["truth"], "◎ ", ""), listed[c.SCORE].notna()
     as_given: dict[str, Any] = {"width": 110, "help": "As imported; not a probability."}
     if listed["probability"].notna().all():
-        value, column = 100 * listed["probability"], probability_column("%.1f %%", 100)
+        value, column = 100 * listed["probability"], probability_column("%.1f %%", 95)
     elif known.all():
         value, column = listed[c.SCORE], st.column_config.NumberColumn("Score", format="%.2f", **as_given)
     else:  # with "–" for unknown ones, which a table would show as "None"
@@ -100,10 +101,10 @@ def list_table(listed: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     names = marks + listed["name"].map(lambda name: shortened(name, _LONGEST_NAME))
     rows = {c.RANK: listed[c.RANK].map(rank_number), "name": names, "value": value, "km": listed["distance_km"]}
     return pd.DataFrame(rows), {
-        "rank": st.column_config.TextColumn("#", width=40, alignment="right"),
-        "name": st.column_config.TextColumn("Place", width=215),
+        "rank": st.column_config.TextColumn("#", width=34, alignment="right"),
+        "name": st.column_config.TextColumn("Place", width=160),
         "value": column,
-        "km": st.column_config.NumberColumn("km", format="%.1f", width=55, help="From the current place."),
+        "km": st.column_config.NumberColumn("km", format="%.1f", width=46, help="From the current place."),
     }
 
 

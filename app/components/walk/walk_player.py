@@ -19,7 +19,7 @@ from app.components.error_boundary import error_boundary
 from app.components.text import key_button, pick
 from app.components.toolbar import downloads, legend, open_case_button, truth_toggle
 from app.components.walk import words
-from app.components.walk.predictions import FIFTH_PX, show_predictions
+from app.components.walk.predictions import LIST_NINTHS, MAP_NINTHS, NINTH_PX, show_predictions
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
@@ -57,8 +57,8 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     prediction = explanations.predict(source, moment)
     is_known = prediction.has_truth
     title = st.container()
-    grid = st.grid(5, min_column_width=FIFTH_PX)
-    with grid.cell(column_span=3):
+    grid = st.grid(9, min_column_width=NINTH_PX)
+    with grid.cell(column_span=MAP_NINTHS):
         shows = _controls(steps, labels, moment, following, has_paths=prediction.reads_paths)
         above = st.container()
         show_truth = shows and is_known
@@ -72,11 +72,13 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     shown = {"show_truth": show_truth, "show_paths": bool(st.session_state.get("paths", True))}
     with above:
         _map(source, trajectory, prediction, picked, shown)
-    with grid.cell(column_span=2), show_predictions(source, trajectory, prediction, picked, show_truth):
+    right = grid.cell(column_span=LIST_NINTHS)
+    with right, show_predictions(source, trajectory, prediction, picked, show_truth):
         # Not while a timer runs: Streamlit would answer its last tick after the switch, and empty the new page.
         open_case_button(EXPLAIN, source, moment, key="explain", shortcut="E", disabled=playing)
         if source.has_parts and show_truth:  # Present shows the truth
             present_button(state.fields_of(moment), disabled=playing)
+    with right, st.container(horizontal=True, vertical_alignment="center"):
         known = trajectory if show_truth else trajectory.until(moment.row)
         _stops_table(known)
         tables = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": known.stops}

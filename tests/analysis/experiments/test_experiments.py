@@ -17,7 +17,7 @@ from analysis.compare.paired import compare_means
 from analysis.experiments import cities
 from analysis.experiments.results import ArmResult, ExperimentResult, markdown, measure, training_digest, value_at
 from analysis.experiments.running import RESULT_FILE, run_experiment
-from analysis.experiments.spec import ACCURACY, ExperimentSpec, check_spec, list_specs, load_spec
+from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec, check_spec, list_specs, load_spec
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.checkpoint import Checkpoint
@@ -299,7 +299,7 @@ def run_in_cities(
     compare = tuple(pair for pair in shipped.compare if set(pair) <= set(ARMS))
     spec = ExperimentSpec.model_validate(shipped.model_copy(update={"arms": arms, "compare": compare, "seeds": (1,)}))
     one = partial(run_experiment, out=out, stop=stop_from(stop_after), **ASIDE)
-    return cities.run_cities(spec, datasets, packaged, out, one, lambda line: None)
+    return cities.run_cities(spec, datasets, packaged, out, one, lambda line: None, by_users=True)
 
 
 def test_no_city_meets_curves_that_saw_it(
@@ -323,11 +323,20 @@ def test_no_city_meets_curves_that_saw_it(
     seen_by = {curves.hash: {city.dataset_hash for city in curves.cities} for curves in [*without, packaged]}
     assert all(start is not None and city not in seen_by[start] for city, start in starts.items())
     assert starts[datasets[2].hash] == packaged.hash
-    text, figure = (tmp_path / "cities.md").read_text(), (tmp_path / "users.svg").read_text()
+    text = (tmp_path / "cities.md").read_text()
     assert text.count("## Curves learned in other cities") == 3 and "| 5 users | ." in text
-    assert figure.count("<polyline") == 3 + 3
     with pytest.raises(ConfigError, match="missing: small"):
         run_in_cities(packaged, tmp_path / "other", datasets[1:])
+
+
+def test_further_cities_have_fewer_arms_where_the_time_is_given(packaged: PretrainedCurves, tmp_path: Path) -> None:
+    """Every arm in the first city; in the others those that are compared everywhere, and no tables of users."""
+    arms = tuple(Arm(name=name, label=name, baseline=name) for name in ("visit_count_at_time", "markov"))
+    spec = check_spec(SPEC | {"arms": [arm.model_dump() for arm in arms], "compare": [], "baselines": []})
+    one = partial(run_experiment, out=tmp_path, **ASIDE)
+    done = cities.run_cities(spec, [small_city(), small_city(1)], packaged, tmp_path, one, print, by_users=False)
+    found = [[arm.arm for arm in result.arms] for result in done.cities]
+    assert found == [["visit_count_at_time", "markov"], ["visit_count_at_time"]] and done.users == []
 
 
 def test_drawn_users_keep_their_checkins() -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import torch
 
-from analysis.explain.curves import describe_learned, learned_curves, replicate_curves, ship_replicate_curves, values_at
+from analysis.explain.curves import describe_learned, learned_curves, replicate_curves, values_at
 from analysis.explain.edited_case import apply_edit, build_edited_case
 from analysis.explain.edits import CutPath, RemoveVisit, SwitchOff, parse_edits
 from analysis.explain.explain_case import explain_case
@@ -36,6 +36,7 @@ from analysis.records.causes import deciding_part, worth_by_kind
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
 from analysis.workspace import Workspace
+from benchmarks.demo_city.build import ship_replicate_curves
 from recap import columns as c
 from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.asking.predictor import Predictor

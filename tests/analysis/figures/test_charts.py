@@ -24,7 +24,7 @@ from analysis.figures.contributions import (
     terms_of,
 )
 from analysis.figures.curves import Gates, plot_curves, ticks
-from analysis.figures.elements import Element, picks_in, words_in
+from analysis.figures.elements import Element
 from analysis.figures.explain import draw_paths, draw_visits
 from analysis.figures.letters import Letters
 from analysis.figures.long_tail import draw_accuracy_by_count, draw_cohorts, plot_ablations
@@ -40,6 +40,7 @@ from analysis.records.causes import worth_by_kind
 from recap import columns as c
 from recap.features.catalogue import Feature
 from tests.analysis.planted import small_predictor
+from tests.pictures import picks_in, words_in
 from tests.worlds import CURVES
 
 RECAP = CURVES | {"core_scope": "unvisited", "use_correction": False}

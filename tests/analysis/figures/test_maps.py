@@ -237,7 +237,7 @@ def test_a_city_without_streets_shows_its_frequent_transitions() -> None:
     first = style["sources"]["ways"]["data"]["features"][-1]
     assert first["properties"] == {"quarter": 0}, "the most frequent ones are on top"
     assert first["geometry"]["coordinates"] == [[[-35.0, 46.0], [-35.0, 46.01]]]
-    assert "recap basemap" in style["sources"]["ways"]["attribution"]
+    assert "--online-map" in style["sources"]["ways"]["attribution"]
     assert "ways" not in json.loads(basemap_style(None, latitude, longitude, LIGHT, ways=ways, tiles=True))["sources"]
     assert has_streets(build_basemap()) and not has_streets(None)
 

@@ -16,7 +16,6 @@ from analysis.long_tail.headlines import (
     long_tail_headline,
     lost_hits_line,
     rare_sentence,
-    retrained_line,
     worth_rows,
 )
 from analysis.long_tail.notable_cases import NotableCase
@@ -122,21 +121,6 @@ def test_lost_hits() -> None:
     assert lost_hits_line(hits) == "444 of 3,356 hits are lost without past visits; 8 without two-hop paths"
     assert lost_hits_line(LostHits(20, 9, {"past_visits": 4, "graph_token": 1})).endswith("; 1 without the graph token")
     assert lost_hits_line(LostHits(20, 0, {"past_visits": 0})) == "What each part is worth"
-
-
-@pytest.mark.parametrize(
-    ("spans", "said"),
-    [
-        ([(-0.1, 0.1), (0.0, 0.2)], "HR@20 changes beyond chance for none of 2 variants."),
-        ([(0.01, 0.1), (-0.1, 0.2)], "HR@20 changes beyond chance for 1 of 2 variants, most without a (−0.050)."),
-        ([(-0.2, -0.1), (0.1, 0.2), (0.1, 1), (-1, 1)], "for 3 of 4 variants, most with N = 1 (−0.070)."),
-    ],
-)
-def test_what_training_again_changes(spans: list[tuple[float, float]], said: str) -> None:
-    """Variants whose interval excludes 0 are counted, and the largest change of them is named."""
-    drops = {"w/o a": 0.05, "w/o b": 0.06, "N = 1": 0.07, "N = 3": 0.08}
-    rows = [(name, drop, *span) for (name, drop), span in zip(drops.items(), spans, strict=False)]
-    assert said in retrained_line(pd.DataFrame(rows, columns=["name", "drop", "lower", "upper"]), "hr20")
 
 
 def test_rises_are_differences_of_the_bins_ends() -> None:

@@ -3,7 +3,6 @@
 import contextlib
 import gzip
 import io
-import json
 import shlex
 import shutil
 import subprocess
@@ -55,7 +54,7 @@ def test_prepares_and_describes(source: Path, tmp_path: Path) -> None:
     assert dataset.hash == summary["dataset_hash"]
     assert summary["cases"] == {name: len(dataset.cases(i)) for i, name in enumerate(("train", "val", "test"))}
     statistics = recap_json_here("stats", tmp_path / "out")
-    drawn = recap_json_here("evaluate", "--baseline", "visit_count", "--data", tmp_path / "out", "--cases", 2)
+    drawn = recap_json_here("evaluate", "visit_count", "--data", tmp_path / "out", "--cases", 2)
     assert (drawn["all"]["n"], drawn["drawn_from"]) == (2, summary["cases"]["test"])
     assert drawn["records"].endswith("-test-every_step-2.parquet"), "never taken for the records of all cases"
     assert [row["n"] for row in statistics["hops"]] == [1, 2, 3, 4, 5]
@@ -196,16 +195,12 @@ def test_no_command_prints_nan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     (tmp_path / "spec.toml").write_text(
         'name = "x"\ntitle = "X"\nquestion = "?"\n[[arms]]\nname = "a"\nlabel = "A"\nbaseline = "visit_count"\n'
     )
-    road = {"type": "LineString", "coordinates": [[-74, 40], [-73, 40.5]]}
-    feature = {"type": "Feature", "properties": {"highway": "motorway"}, "geometry": road}
-    (tmp_path / "map.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
     of = f"--data {data}"
-    counted = f"{of} --baseline markov"
+    counted = f"markov {of}"
     parsed = {
         "inspect": f"{table}",
         "prepare": f"{table} --out {tmp_path / 'prepared'}",
         "stats": f"{data}",
-        "basemap": f"{tmp_path / 'map.geojson'} {of}",
         "import-predictions": f"{theirs} {of} --name theirs --missing-as-miss",
         "train": f"{data} {' '.join(WORDS)} --out {model}",
         "evaluate": counted,
@@ -279,7 +274,7 @@ def test_own_tables_show_how_they_were_read(tmp_path: Path) -> None:
 def test_accuracy_of_each_user(city_folder: Path, tmp_path: Path) -> None:
     """By own id, with users without cases; the mean over cases is that of all."""
     options = ("--data", str(city_folder), "--records", str(tmp_path / "records.parquet"), "--by-user")
-    found = recap_json_here("evaluate", "--baseline", "visit_count", *options)
+    found = recap_json_here("evaluate", "visit_count", *options)
     users = found["users"]
     assert len(users) == len({row["user_name"] for row in users}) and users[0]["user_name"].startswith("User ")
     mean = sum(row["n"] * row["hr20"] for row in users if row["n"]) / sum(row["n"] for row in users)

@@ -65,7 +65,7 @@ def test_tables_for_people_have_words(command: str, city_folder: Path, city_chec
 def test_the_nearest_place_is_the_baseline_where_it_finds_most(tmp_path: Path, home: Path) -> None:
     """Every next place is one of the two nearest, and nothing else says so: counters stand near 20 of 60."""
     prepare_dataset(street(), LENIENT, name="street", source_format="test").save(tmp_path / "data")
-    words = ("overview", "--data", tmp_path / "data", "--baseline", "popularity")
+    words = ("overview", "--data", tmp_path / "data", "popularity")
     answer = recap_json_here(*words)
     groups = [row for row in answer["groups"] if row["group"] == "all"]
     assert len(groups) == len(COUNTING_BASELINES)
@@ -83,7 +83,7 @@ def test_feature_curves_are_compared_once_they_were_fitted(
     """Once fitted, as `recap train` leaves it, command and page rank it; a read-only server does not."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     point_app_at(monkeypatch, city_folder, None, read_only=False)
-    words = ("overview", "--data", city_folder, "--baseline", "markov")
+    words = ("overview", "--data", city_folder, "markov")
     for is_fitted in (False, True):
         if is_fitted:
             dataset = Dataset.load(city_folder)

@@ -60,7 +60,7 @@ def check_against_records(model: CaseRanker, count: int = 12) -> None:
         np.testing.assert_allclose(found[c.SCORE], record[c.TOP_SCORES], rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["checkpoint", "paper", "without-holdout", "visit_count", "count_plus_markov"])
+@pytest.mark.parametrize("name", ["checkpoint", "paper", "visit_count", "count_plus_markov"])
 def test_the_list_at_a_source_is_the_records_list(name: str) -> None:
     data = Dataset.load(DEMO / "dataset")
     check_against_records(open_model(DEMO / name if (DEMO / name).is_dir() else name, data))

@@ -142,7 +142,7 @@ def test_commands_use_the_checkpoints_temperature(city_checkpoint: Path, city_fo
             for folder in (city_checkpoint, hot)
         ]
         assert ["(T = 1)" in text for text in said] == [True, False]
-    assert recap_json_here("evaluate", "--baseline", "markov", "--data", city_folder)["probabilities"] is None
+    assert recap_json_here("evaluate", "markov", "--data", city_folder)["probabilities"] is None
     (hot / "checkpoint.json").write_text(json.dumps(manifest | {"temperature": {"a": 700}}))
     write_sums_again(hot)
     with pytest.raises(ConfigError, match=r"temperature\.a"):

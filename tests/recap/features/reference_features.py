@@ -84,6 +84,12 @@ class Reference:
         """No pause of more than ten minutes from one check-in to the other."""
         return all(self.seconds[at + 1] - self.seconds[at] <= 600 for at in range(first, last))
 
+    def lately(self, mine: list[int]) -> tuple[float, float]:
+        """The shares of new places and of pauses over a day among a user's last check-ins, smoothed."""
+        last, waits = mine[-20:], [self.seconds[q] - self.seconds[p] for p, q in pairwise(mine[-21:])]
+        new = sum(self.poi[q] not in [self.poi[p] for p in mine if p < q] for q in last)
+        return (new + 1) / (len(last) + 2), (sum(wait > 86_400 for wait in waits) + 1) / (len(waits) + 2)
+
     def of(self, row: int, at: datetime | None = None) -> dict[int, dict[str, float]]:
         """Place -> feature -> value, of every place; where at a given local time, with ``at``."""
         me, source = self.user[row], self.poi[row]
@@ -96,11 +102,7 @@ class Reference:
         others = Counter(self.poi[q] for q in range(len(self.poi)) if self.train[q] and self.user[q] != me)
         alike = self.similar(me, {self.poi[q] for q in mine})
         likelier = self.likelier(me, row, at)
-        lately = mine[-20:]
-        new = sum(self.poi[q] not in [self.poi[p] for p in mine if p < q] for q in lately)
-        exploring = (new + 1) / (len(lately) + 2)
-        waits = [self.seconds[q] - self.seconds[p] for p, q in pairwise(mine[-21:])]
-        pausing = (sum(wait > 86_400 for wait in waits) + 1) / (len(waits) + 2)
+        exploring, pausing = self.lately(mine)
         found = {}
         for d in range(self.dataset.num_pois):
             visits = [q for q in mine if self.poi[q] == d]

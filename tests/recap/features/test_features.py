@@ -12,7 +12,7 @@ from scipy import sparse
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.features import similar_users
-from recap.features.catalogue import GIVEN_TIME, GROUPS, WHENEVER
+from recap.features.catalogue import GIVEN_TIME, GROUPS, WHENEVER, FeatureSet
 from recap.features.similar_users import SimilarUsers
 from recap.features.values import Features, FeatureValues
 from recap.history.graph import TransitionGraph
@@ -49,16 +49,20 @@ def laid_out(values: FeatureValues) -> np.ndarray:
     return (value_FI * applies_FI).view(len(values.of), len(values.histories), -1).numpy()
 
 
+def check_values(found_FBP: np.ndarray, of: FeatureSet, expected: list[dict[int, dict[str, float]]]) -> None:
+    """Each feature to ten digits; each takes several values."""
+    for at, name in enumerate(of.names):
+        wanted = [[values[place][name] for place in range(city().num_pois)] for values in expected]
+        np.testing.assert_allclose(found_FBP[at], wanted, rtol=1e-10, atol=1e-10, err_msg=name)
+        assert len(np.unique(found_FBP[at])) > 1, name
+
+
 def test_every_feature_equals_plain_loops() -> None:
     """Every fifth case of all splits, every place: each feature to ten digits, and each takes several values."""
     rows = all_cases(city())[::5]
     found_FBP = laid_out(features().of(batch_of(city(), rows)))
     reference = Reference(city())
-    expected = [reference.of(row) for row in rows.tolist()]
-    for at, name in enumerate(WHENEVER.names):
-        wanted = [[values[place][name] for place in range(city().num_pois)] for values in expected]
-        np.testing.assert_allclose(found_FBP[at], wanted, rtol=1e-10, atol=1e-10, err_msg=name)
-        assert len(np.unique(found_FBP[at])) > 1, name
+    check_values(found_FBP, WHENEVER, [reference.of(row) for row in rows.tolist()])
 
 
 def test_every_feature_of_a_time_given_equals_plain_loops() -> None:
@@ -70,10 +74,7 @@ def test_every_feature_of_a_time_given_equals_plain_loops() -> None:
         found_FBP = laid_out(features().of(TimedHistories(checkins, rows, next_B)))
         times = [datetime.fromtimestamp(second, UTC).replace(tzinfo=None) for second in next_B.tolist()]
         expected = [reference.of(row, at) for row, at in zip(rows.tolist(), times, strict=True)]
-        for at, name in enumerate(GIVEN_TIME.names):
-            wanted = [[values[place][name] for place in range(city().num_pois)] for values in expected]
-            np.testing.assert_allclose(found_FBP[at], wanted, rtol=1e-10, atol=1e-10, err_msg=name)
-            assert len(np.unique(found_FBP[at])) > 1, name
+        check_values(found_FBP, GIVEN_TIME, expected)
 
 
 def test_nothing_of_the_target_but_its_time_acts() -> None:

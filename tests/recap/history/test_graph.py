@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from recap.errors import DataError
 from recap.history.graph import TransitionGraph
 from tests.checkins import split_dataset
+from tests.worlds import counted_graph
 
 NUM_POIS = 6
 
 
 def graph_of(edges: dict[tuple[int, int], int], num_pois: int = NUM_POIS) -> TransitionGraph:
     index = pd.MultiIndex.from_tuples(list(edges), names=["source", "destination"])
-    return TransitionGraph.from_counts(pd.Series(list(edges.values()), index=index, dtype="int64"), num_pois)
+    return counted_graph(pd.Series(list(edges.values()), index=index, dtype="int64"), num_pois)
 
 
 #  0 -> 1 three times, 0 -> 2 once, 1 -> 3 twice, 2 -> 3 once, 2 -> 0 once, 3 -> 3 once; 4 and 5 have no out-edge.

@@ -21,7 +21,7 @@ def test_a_missing_value_is_an_error() -> None:
 
 def test_the_bundled_cards_are_what_the_templates_make() -> None:
     """Of models and of the dataset, byte by byte."""
-    for name in ("checkpoint", "paper", "without-holdout"):
+    for name in ("checkpoint", "paper"):
         checkpoint = Checkpoint.load(DEMO / name)
         made = model_card(checkpoint.manifest, checkpoint.read_summary())
         assert made == (checkpoint.folder / "MODEL_CARD.md").read_text(encoding="utf-8"), name

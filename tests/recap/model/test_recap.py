@@ -13,13 +13,22 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.errors import ConfigError
-from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors, Histories
 from recap.model.config import ModelConfig, Stage
 from recap.model.recap import Recap, standardise
 from tests.recap.history.test_tensors import tensors
 from tests.recap.model.reference_model import ByHand
-from tests.worlds import CURVES, all_cases, batch_of, shake, small_city, small_model_config, small_recap, timed
+from tests.worlds import (
+    CURVES,
+    all_cases,
+    batch_of,
+    counted_graph,
+    shake,
+    small_city,
+    small_model_config,
+    small_recap,
+    timed,
+)
 
 CASES = all_cases(small_city())[::6]
 """Every sixth case: first check-ins of a user, short and long histories, all three splits."""
@@ -83,7 +92,7 @@ def model_over(
     latitude, longitude = places.T.numpy()
     pois = pd.DataFrame({c.CATEGORY_INDEX: category, c.LATITUDE: latitude, c.LONGITUDE: longitude})
     dataset = replace(small_city(), pois=pois, users=pd.DataFrame(index=range(NUM_USERS)))
-    counted = TransitionGraph.from_counts(graph, NUM_POIS)
+    counted = counted_graph(graph, NUM_POIS)
     model = Recap(small_model_config(**changes), dataset, counted, torch.float64).eval()
     if weights is None:
         shake(model, seed=5)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from analysis.experiments.templating import fill_template
 from analysis.records.imported import SHIPPED_PREDICTIONS, ship_predictions
+from benchmarks.demo_city.cards import fill_template
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.evaluate import evaluate

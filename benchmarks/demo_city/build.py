@@ -1,7 +1,13 @@
-"""Build the bundled demo city: dataset, basemap, checkpoints, ablations, published models' records, model card."""
+"""Build the bundled demo city: dataset, basemap, checkpoints, ablations, published models' records, model card.
+
+    python -m benchmarks.demo_city.build checkpoints/demo-city
+
+trains for hours in runs/demo-city; started again, it continues and builds only what is missing.
+"""
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -10,19 +16,19 @@ import pandas as pd
 import torch
 
 from analysis.compare.paired import ComparisonRow, compare_means, comparison_rows
-from analysis.experiments.bundled_published import ship_published
-from analysis.experiments.templating import fill_template
-from analysis.explain.curves import ship_replicate_curves
+from analysis.explain.curves import REPLICATE_CURVES
 from analysis.explain.seed_replicates import measure_replicates, train_replicates
 from analysis.records.ablations import describe_ablations
 from analysis.records.causes import ablations_key
 from analysis.records.evaluation_records import records_key
-from analysis.records.kept_seeds import seed_key
+from analysis.records.kept_seeds import replicate_folders, replicates_folder, seed_key
 from analysis.records.table_cache import SHIPPED
 from analysis.workspace import Workspace
+from benchmarks.demo_city.cards import fill_template
+from benchmarks.demo_city.published import ship_published
 from recap import columns as c
 from recap.baselines import AT_TIME, COUNTING_BASELINES, FEATURE_CURVES
-from recap.checkpoint import TRAINING_FOLDER, Checkpoint, library_versions
+from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
 from recap.data.card import dataset_card
 from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
@@ -32,8 +38,10 @@ from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import write_records
 from recap.history.graph import TransitionGraph
 from recap.history.statistics import dataset_statistics
+from recap.model.curves import KNOTS, STEPS
 from recap.presets import train_preset
 from recap.storage.atomic import replace_text
+from recap.storage.tensors import load_tensors, save_tensors
 from recap.synthetic import PINNED_SEED, build_basemap, build_demo_city
 from recap.training.baselines import build_baseline
 from recap.training.run import train
@@ -104,10 +112,6 @@ def build_demo_bundle(out: Path, work: Path, *, log: _Log, seed: int = PINNED_SE
     _copy_artifact(full.folder, out / "checkpoint")
     paper = _trained(dataset, train_preset("paper").override([*PAPER]), work / "paper", log)
     _copy_artifact(paper.folder, out / "paper")
-    without_holdout = _trained(
-        dataset, train_preset("paper").override([*PAPER, *_ABLATIONS["w/o Shortcut"]]), work / "without-holdout", log
-    )
-    _copy_artifact(without_holdout.folder, out / "without-holdout")
     ablations = _ablations(dataset, full, work, log)
     _write_json(out / "ablations.json", ablations)
     replace_text(out / "MODEL_CARD.md", bundle_card(dataset, full, ablations))
@@ -132,6 +136,15 @@ def ship_seeds(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: in
         for seed, table in measure_replicates(asked, dataset).items():
             key = seed_key(dataset.hash, asked.hash, seed)
             write_records(table, key.shipped_in(bundle), key.metadata)
+
+
+def ship_replicate_curves(checkpoint: Checkpoint, target: Path) -> None:
+    """Copy only the curves of a checkpoint's seed replicates to ``target``."""
+    for folder in replicate_folders(checkpoint.folder):
+        tensors, _ = load_tensors(folder / WEIGHTS)
+        shipped = replicates_folder(target) / REPLICATE_CURVES.replace("*", folder.name)
+        shipped.parent.mkdir(exist_ok=True)
+        save_tensors({name: tensors[name] for name in (KNOTS, STEPS)}, shipped)
 
 
 def ship_tables(bundle: Path) -> None:
@@ -277,3 +290,8 @@ def _by_group_and_metric(rows: list[ComparisonRow]) -> dict[tuple[str, str], Com
 
 def _with_interval(row: ComparisonRow) -> str:
     return f"{row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
+    build_demo_bundle(Path(sys.argv[1]), Path("runs/demo-city"), log=print)
