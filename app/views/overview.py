@@ -37,7 +37,7 @@ def view() -> None:
         st.space("stretch")
         open_data_button()
         show_model_card(source)
-        data = st.container(horizontal=True, width="content")
+        data = st.container(width="content")
     title = st.container()
     halves = st.grid(2, min_column_width=400, gap="medium")
     accuracy, long_tail = halves.cell(), halves.cell()
@@ -58,6 +58,12 @@ def view() -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 quiet(words.NO_MODEL, width="content")
                 train_button()
+    said = words.overview_headline(groups, metric)
+
+    def say() -> Said:
+        picture = bar_picture(overview_bars(tables.lead_groups(source, metric), metric))
+        return Said(said, f"{words.panels_title(metric)}. {sentence} {words.BAR_INTERVALS}", picture)
+
     with accuracy:
         section(words.panels_title(metric))
         figure = drawn(plot_lollipops, tables.lead_groups(source, metric))
@@ -65,16 +71,11 @@ def view() -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall"):
             with st.container(width="content"):
                 show_all_models(source, metric)
+            with st.container(width="content"):
+                slides_button(source, OVERVIEW, metric, say)
             quiet(markdown_text(words.intervals_line(line)), width="content")
     _show_cards(source)
-    said = words.overview_headline(groups, metric)
-
-    def say() -> Said:
-        picture = bar_picture(overview_bars(tables.lead_groups(source, metric), metric))
-        return Said(said, f"{words.panels_title(metric)}. {sentence} {words.BAR_INTERVALS}", picture)
-
     with data:
-        slides_button(source, OVERVIEW, metric, say)
         downloads(
             lambda: {"Accuracy by model": groups, "Sorted transition counts": tables.distribution(source)},
             source=source,
