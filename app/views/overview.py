@@ -37,7 +37,7 @@ def view() -> None:
         st.space("stretch")
         open_data_button()
         show_model_card(source)
-        data = st.container(horizontal=True, width="content")
+        data = st.container(horizontal=True, wrap=False, width="content")
     title = st.container()
     halves = st.grid(2, min_column_width=400, gap="medium")
     accuracy, long_tail = halves.cell(), halves.cell()
