@@ -171,7 +171,7 @@ def test_nothing_is_cut_or_covered(page: Page, app: App, tokens: dict[bool, str]
     faults: dict[str, Any] = {}
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
-        for _ in range(4):  # a page may be drawn again for its new width
+        for _ in range(12):  # a page may be drawn again for its new width
             wait_until_idle(page)
             page.evaluate(STILL)
             found = {kind: what for kind, what in page.evaluate(FAULTS).items() if what}
