@@ -20,7 +20,7 @@ _LONGEST: Final = 26
 
 
 @dataclass(frozen=True)
-class Bar:
+class SlideBar:
     """A value by name, with its words; ``low`` and ``high`` are a 95 % interval; the model in question is coloured."""
 
     name: str
@@ -33,13 +33,13 @@ class Bar:
 
 def accuracy_bar(
     name: str, value: float, metric: str, low: float | None = None, high: float | None = None, *, mine: bool = False
-) -> Bar:
+) -> SlideBar:
     """A bar of an accuracy: per cent of the cases found, or a mean."""
-    return Bar(name, value, percent(value) if metric.startswith("hr") else f"{value:.3f}", low, high, mine)
+    return SlideBar(name, value, percent(value) if metric.startswith("hr") else f"{value:.3f}", low, high, mine)
 
 
 def draw_bars(
-    groups: Sequence[tuple[str, Sequence[Bar]]], letters: Letters, *, top: float = 1.0, palette: Palette = LIGHT
+    groups: Sequence[tuple[str, Sequence[SlideBar]]], letters: Letters, *, top: float = 1.0, palette: Palette = LIGHT
 ) -> bytes:
     """Groups of bars under each other, each with its title; ``top`` is the value of the longest bar."""
     lines = sum(1.4 * bool(title) + len(bars) for title, bars in groups) + 0.3 * len(groups)

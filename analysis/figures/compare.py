@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.compare.words import as_points
-from analysis.figures.bars import Bar, accuracy_bar
+from analysis.figures.bars import SlideBar, accuracy_bar
 from analysis.figures.charts import escape_tags, note, styled
 from analysis.figures.palette import Palette
 from analysis.records.accuracy import METRIC_LABELS
@@ -135,7 +135,7 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
     return figure
 
 
-def comparison_bars(rows: pd.DataFrame, metric: str, *, a: str, b: str) -> list[tuple[str, list[Bar]]]:
+def comparison_bars(rows: pd.DataFrame, metric: str, *, a: str, b: str) -> list[tuple[str, list[SlideBar]]]:
     """The accuracy of each side on rare, frequent and all cases, of `Comparison.rows`, for a slide."""
     found = rows.set_index("group")
     sides = (("b", b), ("a", a))

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from analysis.figures.bars import Bar, accuracy_bar
+from analysis.figures.bars import SlideBar, accuracy_bar
 from analysis.figures.charts import escape_tags, styled
 from analysis.figures.elements import Element, element
 from analysis.figures.palette import Palette, ink_on, mix, translucent
@@ -199,7 +199,7 @@ def _cell(row: dict[Hashable, Any], reference: str, selection: str, chosen: str 
     )
 
 
-def cohort_bars(table: pd.DataFrame, model: str, reference: str, metric: str) -> list[tuple[str, list[Bar]]]:
+def cohort_bars(table: pd.DataFrame, model: str, reference: str, metric: str) -> list[tuple[str, list[SlideBar]]]:
     """The cohorts of `draw_cohorts` as bars for a slide."""
     groups = []
     for row in table[table["n"] > 0].to_dict(orient="records"):

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pydeck as pdk
 
 from analysis.figures import deck_layers
-from analysis.figures.bars import Bar
+from analysis.figures.bars import SlideBar
 from analysis.figures.charts import assembled, escape_tags
 from analysis.figures.labels import label_table
 from analysis.figures.palette import Palette, rgb
@@ -79,11 +79,12 @@ def draw_expected(places: pd.DataFrame, title: str, *, palette: Palette) -> go.F
     return assembled(data, layout, palette, height=EVERYONE_HEIGHT_PX, margin={"l": 56, "r": 12, "t": 12, "b": 52})
 
 
-def expected_bars(places: pd.DataFrame, min_people: int) -> list[Bar]:
+def expected_bars(places: pd.DataFrame, min_people: int) -> list[SlideBar]:
     """The most expected places that may be named, as bars for a slide."""
     best = offered_places(places, min_people).head(_NAMED)
     return [
-        Bar(name, value, f"{value:.1f}", mine=True) for name, value in zip(best["name"], best[EXPECTED], strict=True)
+        SlideBar(name, value, f"{value:.1f}", mine=True)
+        for name, value in zip(best["name"], best[EXPECTED], strict=True)
     ]
 
 

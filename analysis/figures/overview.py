@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.bars import Bar, accuracy_bar
+from analysis.figures.bars import SlideBar, accuracy_bar
 from analysis.figures.charts import assembled, escape_tags, note, styled
 from analysis.figures.palette import Palette
 from analysis.formatting import percent, share
@@ -92,7 +92,7 @@ def _lollipop(
     ]
 
 
-def overview_bars(groups: pd.DataFrame, metric: str) -> list[tuple[str, list[Bar]]]:
+def overview_bars(groups: pd.DataFrame, metric: str) -> list[tuple[str, list[SlideBar]]]:
     """The same as bars for a slide."""
     first, panels = groups["model"].iloc[0], []
     for group, title in PANEL_TITLES.items():

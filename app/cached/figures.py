@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from types import FunctionType
 from typing import Any, Final, Generic, TypeVar
 
@@ -107,6 +108,12 @@ def drawn(plot: Callable[..., Any], *shown: Any, **options: Any) -> Any:
     """
     # By name, because Streamlit looks up the signature for every positional argument.
     return _draw(plot=plot, shown=shown, options=options, theme=state.theme_palette().theme)
+
+
+def picture_font() -> Path | None:
+    """Streamlit's own Source Sans, with accents, arrows and the true minus; None if it is missing."""
+    media = Path(st.__file__).parent / "static" / "static" / "media"
+    return next(iter(sorted(media.glob("SourceSansVF-Upright*.woff2"))), None)
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_CONTENT)

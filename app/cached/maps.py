@@ -41,7 +41,7 @@ from analysis.trajectories.predictions import TIME_ASKED, CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
 from app import state
-from app.cached.figures import BY_CONTENT
+from app.cached.figures import BY_CONTENT, picture_font
 from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, model_key, open_workspace, read_lists
 from app.library_internals import tooltip_of
 from app.settings import AppSettings
@@ -180,12 +180,6 @@ def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *,
         page = share_cases([explanation], opened, basemap=shared_basemap(source))
         return draw_case_image(page, palette=palette_of(theme), font=picture_font())
     return draw_explain_image(explanation, flat_ground(source, explanation.moment), palette=palette_of(theme))
-
-
-def picture_font() -> Path | None:
-    """Streamlit's own Source Sans, with accents, arrows and the true minus; None if it is missing."""
-    media = Path(st.__file__).parent / "static" / "static" / "media"
-    return next(iter(sorted(media.glob("SourceSansVF-Upright*.woff2"))), None)
 
 
 def walk_image(

@@ -26,8 +26,11 @@ from app.headings import USER_HEADINGS
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
+    from recap.evaluation.evaluate import Evaluation
     from recap.evaluation.metrics import MetricsByGroup
+    from recap.scores import Scorer
 
 
 @answers
@@ -51,7 +54,6 @@ def evaluate(
     from recap.evaluation.records import records_file, records_metadata, write_records
     from recap.history.graph import TransitionGraph
     from recap.machine.device import choose_device
-    from recap.pretrained.checkpoint import PretrainedCheckpoint
 
     number = parse_split(split)
     dataset = Dataset.load(data)
@@ -94,6 +96,14 @@ def evaluate(
     )
     if users is not None:
         console.print(frame_table("Accuracy by user", users, USER_HEADINGS))
+    _print_notes(evaluation, scorer, known)
+    console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
+
+
+def _print_notes(evaluation: "Evaluation", scorer: "Scorer", known: "Checkpoint | None") -> None:
+    """What the numbers are of, and how far probabilities can be believed."""
+    from recap.pretrained.checkpoint import PretrainedCheckpoint
+
     if evaluation.drawn_from is not None:
         console.print(f"A sample of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
     if isinstance(known, PretrainedCheckpoint):
@@ -105,7 +115,6 @@ def evaluate(
             _probability_lines(evaluation.probabilities, is_unfitted=known is not None and known.is_unfitted),
             highlight=False,
         )
-    console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
 
 
 def _probability_lines(found: "dict[str, Any]", *, is_unfitted: bool) -> str:

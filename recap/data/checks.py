@@ -20,8 +20,8 @@ MAX_SPEED_KMH: Final = 1000.0
 MIN_JOURNEY_KM: Final = 5.0
 """Shorter journeys are never impossible, because coordinates and seconds are rounded."""
 MIN_SPREAD_KM: Final = 0.2
-LONG_GAP_HOURS: Final = 48.0
-EXAMPLES: Final = 3
+_LONG_GAP_HOURS: Final = 48.0
+_SHOWN: Final = 3
 ENOUGH_TIMES: Final = 200
 QUIETER: Final = 0.4
 """Times are likely local if so much fewer of them are at night then."""
@@ -90,7 +90,7 @@ class _Sorted:
         of the rows.
         """
         if len(rows):
-            shown = list(islice(map(self.describe, rows) if examples is None else examples, EXAMPLES))
+            shown = list(islice(map(self.describe, rows) if examples is None else examples, _SHOWN))
             said = {name: text.format(**values) for name, text in _WORDS[kind].items()}
             title = said.get("one", said["many"]) if len(rows) == 1 else said["many"]
             yield Problem(kind=kind, title=title, count=len(rows), examples=shown, advice=said[words])
@@ -148,10 +148,10 @@ def _gaps(table: _Sorted) -> Iterator[Problem]:
     hours = np.diff(seconds) / 3600
     span = (seconds[-1] - seconds[0]) / 3600
     # Only where the file is dense: at least ten check-ins would be expected in the gap.
-    rows = np.flatnonzero((hours > LONG_GAP_HOURS) & (hours * len(seconds) > 10 * max(span, 1e-9)))
+    rows = np.flatnonzero((hours > _LONG_GAP_HOURS) & (hours * len(seconds) > 10 * max(span, 1e-9)))
     times = pd.to_datetime(seconds, unit="s")
     worst = (f"{times[row]:%Y-%m-%d %H:%M} to {times[row + 1]:%Y-%m-%d %H:%M} UTC" for row in _worst(hours, rows))
-    yield from table.found("time_gaps", rows, worst, hours=LONG_GAP_HOURS)
+    yield from table.found("time_gaps", rows, worst, hours=_LONG_GAP_HOURS)
 
 
 def _zones(table: _Sorted) -> Iterator[Problem]:

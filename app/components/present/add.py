@@ -7,13 +7,11 @@ from typing import Final, NamedTuple
 
 import streamlit as st
 
-from analysis.cases.saved_case import Collection, ViewSlide
-from analysis.figures.bars import Bar, draw_bars
+from analysis.figures.bars import SlideBar, draw_bars
 from analysis.figures.letters import Letters
 from analysis.long_tail.overview_headlines import describe_data
-from app.cached import maps
+from app.cached.figures import picture_font
 from app.cached.workspace import model_key, open_workspace
-from app.components.cases.exchange import open_library
 from app.components.cases.present_button import present_button
 from app.components.present import words
 from app.components.text import act_button, say_once
@@ -34,8 +32,8 @@ class Said(NamedTuple):
     picture: bytes
 
 
-def bar_picture(groups: Sequence[tuple[str, Sequence[Bar]]], top: float = 1.0) -> bytes:
-    return draw_bars(groups, Letters(maps.picture_font()), top=top)
+def bar_picture(groups: Sequence[tuple[str, Sequence[SlideBar]]], top: float = 1.0) -> bytes:
+    return draw_bars(groups, Letters(picture_font()), top=top)
 
 
 def slides_button(source: Source, view: View, shown: Hashable, say: Callable[[], Said]) -> None:
@@ -56,6 +54,9 @@ def slides_button(source: Source, view: View, shown: Hashable, say: Callable[[],
 
 
 def _add(source: Source, view: View, key: Hashable, say: Callable[[], Said]) -> None:
+    from analysis.cases.saved_case import Collection, ViewSlide  # here, so that the button alone does not load torch
+    from app.components.cases.exchange import open_library
+
     library, now = open_library(), datetime.now(UTC)
     try:
         said, shelf = say(), open_library().read()
@@ -82,7 +83,6 @@ def _add(source: Source, view: View, key: Hashable, say: Callable[[], Said]) -> 
         return
     st.session_state[_ADDED] = {*st.session_state.get(_ADDED, ()), key}
     st.session_state[_IN] = kept.name
-    st.toast(words.added(kept.value.title, len(kept.value.cases)))
 
 
 def _data_line(source: Source) -> str:

@@ -19,6 +19,7 @@ from analysis.sharing.share import masked_cases
 from analysis.sharing.shared_case import SharedPage
 from analysis.sharing.slides import SharedSlide, share_slide, view_slide
 from app.cached import comparisons, explanations, maps
+from app.cached.figures import picture_font
 from app.cached.workspace import BY_MODEL, open_workspace
 from app.components.present.deck import Deck, Presented
 from app.sources import Source
@@ -47,7 +48,7 @@ def _how_often(source: Source, theme: Theme) -> SharedSlide:
     found = _against_counter(source)
     title, numbers, note = how_often(found, open_workspace(source).dataset.num_pois, invented=source.synthetic)
     bars = comparison_bars(found.rows, "hr1", a=found.a, b=found.b)
-    picture = draw_bars(bars, Letters(maps.picture_font()), palette=palette_of(theme))
+    picture = draw_bars(bars, Letters(picture_font()), palette=palette_of(theme))
     shown = tuple(Number(label, value) for label, value in numbers)
     return SharedSlide((Piece(text=title),), shown, (note,), picture, title, f"{note}\n{cases_sentence(found)}")
 
@@ -62,7 +63,7 @@ def _explained(source: Source, case: int) -> CaseExplanation:
 def _shared(source: Source, case: int, theme: Theme) -> tuple[SharedPage, Masking, bytes]:
     explained, basemap = [_explained(source, case)], maps.shared_basemap(source)
     page, masking = masked_cases(explained, open_workspace(source), basemap=basemap)
-    return page, masking, draw_case_image(page, palette=palette_of(theme), font=maps.picture_font())
+    return page, masking, draw_case_image(page, palette=palette_of(theme), font=picture_font())
 
 
 def _slide_of(source: Source, presented: Presented, step: Step, shown: CaseExplanation, masking: Masking) -> Slide:

@@ -82,10 +82,8 @@ class RowBlock:
 
     def joined(self, columns: Sequence[str]) -> pa.Array:
         """The texts of columns, such as of a household and a person, joined; empty where one of them is."""
-        parts = [self.text(column) for column in columns]
-        known = [
-            pc.if_else(pc.or_(pc.equal(part, ""), pc.is_in(part, pa.array(NOTHING))), None, part) for part in parts
-        ]
+        nothing = pa.array(["", *NOTHING])
+        known = [pc.if_else(pc.is_in(part, nothing), None, part) for part in map(self.text, columns)]
         return pc.fill_null(pc.binary_join_element_wise(*known, "-"), "")
 
     def of_both_ends(self, fields: Mapping[str, str]) -> "RowBlock":

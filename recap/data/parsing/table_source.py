@@ -204,7 +204,7 @@ def _of_batches(
 
 def _projection(schema: pa.Schema) -> str:
     """The reference system of GeoParquet's geometry, such as EPSG:3857; empty where it is one of degrees."""
-    geo = parse_json((schema.metadata or {}).get(b"geo", b"").decode("utf-8", "replace"))
+    geo = json_or_none((schema.metadata or {}).get(b"geo", b"").decode("utf-8", "replace"))
     columns = geo.get("columns") if isinstance(geo, dict) else None
     for column in columns.values() if isinstance(columns, dict) else ():
         crs = column.get("crs") if isinstance(column, dict) else None
@@ -266,7 +266,11 @@ def _flattened(table: pa.Table) -> pa.Table:
 
 def _open_json(path: Path, options: ReadOptions) -> TableSource:
     """JSON records, one per line or in one list, which may be inside a record."""
-    found = read_json(path, options.encoding)
+    text = read_json_text(path, options.encoding, _LARGEST_JSON)
+    found = records_of(json_or_none(text), path.name)
+    if found is None:
+        lines = re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
+        found = [json_or_none(line) if line.strip() else {} for line in lines]
     records = [*Shape.of(found, path.name).rows(found)]
     if not any(record for _, record in records):
         raise DataError(f"{path.name} has no JSON records; expected one per line, or a list of them")
@@ -282,18 +286,6 @@ def _open_workbook(path: Path, options: ReadOptions) -> TableSource:
     return _of_records(path.name, "row", sheet.rows, lambda: [sheet.rows])
 
 
-def read_json(path: Path, encoding: str | None) -> list[Any]:
-    """The records of a JSON file; a line that holds none is None. Raises DataError: the file is too large, or no text,
-    or holds several lists of visits.
-    """
-    text = read_json_text(path, encoding, _LARGEST_JSON)
-    records = records_of(parse_json(text), path.name)
-    if records is not None:
-        return records
-    lines = re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
-    return [parse_json(line) if line.strip() else {} for line in lines]
-
-
 def read_json_text(path: Path, encoding: str | None, largest: int = _LARGEST_EXPORT) -> str:
     """The whole text of a file. Raises DataError: the file is too large, or no text."""
     _, encoding = scan_text(path, encoding)
@@ -304,7 +296,7 @@ def read_json_text(path: Path, encoding: str | None, largest: int = _LARGEST_EXP
     return data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
 
 
-def parse_json(text: str) -> Any:
+def json_or_none(text: str) -> Any:
     """A JSON document; None where the text is none."""
     try:
         return json.loads(text)

@@ -15,7 +15,7 @@ from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import TRACK, RawRead
 from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.table_builder import CheckinTableBuilder
-from recap.data.parsing.table_source import parse_json, read_json_text
+from recap.data.parsing.table_source import json_or_none, read_json_text
 from recap.errors import DataError
 
 _LISTS: Final = ("semanticSegments", "timelineObjects", "items")
@@ -54,9 +54,9 @@ def read_export(path: Path, source_format: str, options: ReadOptions) -> RawRead
 
 def _records(text: str) -> list[Any]:
     """The records of a document, or of lines, each perhaps after a time and a topic."""
-    document = parse_json(text)
+    document = json_or_none(text)
     if document is None:
-        return [parse_json(line[line.find("{") :]) for line in re.split(r"[\r\n]+", text) if "{" in line]
+        return [json_or_none(line[line.find("{") :]) for line in re.split(r"[\r\n]+", text) if "{" in line]
     if isinstance(document, dict):
         inner = walk(document, is_outer=True)
         document = next((value for path, _, value in inner if path.rpartition(".")[2] in _LISTS and value), [document])

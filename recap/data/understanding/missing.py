@@ -13,7 +13,7 @@ from recap.data.parsing.column_names import field_of, key_of, words_of
 from recap.data.parsing.formats import KNOWN_FILES
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.row_block import NOTHING
-from recap.data.parsing.table_source import open_table, parse_json
+from recap.data.parsing.table_source import json_or_none, open_table
 from recap.data.parsing.text_table import read_head
 from recap.data.understanding.columns import Column, determines, find_twins, read_sample
 from recap.errors import DataError
@@ -197,7 +197,7 @@ def _listed(names: list[str]) -> str:
 
 def _read(path: Path) -> str:
     source_format, call = _CALLS[path.suffix.lower()]
-    if source_format == "json" and not isinstance(parse_json(read_head(path, 1)[0]), dict):
+    if source_format == "json" and not isinstance(json_or_none(read_head(path, 1)[0]), dict):
         call = call.replace(", lines=True", "")
     return f"pd.{call.format(path.name)}"
 

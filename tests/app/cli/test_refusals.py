@@ -72,7 +72,7 @@ REFUSED = (
     (f"{COMPARE} visit_count --cell most", "unknown list"),
     (f"{COMPARE} MODEL --seeds MODEL", "not another seed"),
     (f"{COMPARE} visit_count --protocol luck", "unknown protocol"),
-    (f"{COMPARE} visit_count --form latex", "--form and --intervals go with --all"),
+    (f"{COMPARE} visit_count --form latex", "--form, --intervals and --against go with --all"),
     (f"{COMPARE} visit_count --protocol every_next --cell both", "every_next has others"),
     (f"{COMPARE} --all --cell both", "--seeds and --cell go with a pair"),
     (f"{COMPARE} --all --form pdf", "unknown --form"),
