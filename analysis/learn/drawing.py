@@ -181,7 +181,7 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
     figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%")
     figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8})
     if len(chart.columns) > 12:
-        few = list(chart.columns[:: max(4, len(chart.columns) // 3)])
+        few = list(chart.columns[:: max(4, len(chart.columns) // 2)])
         figure.update_xaxes(tickangle=0, tickvals=few, ticktext=[column.replace(" ", "<br>") for column in few])
     figure.add_vline(x=chart.at, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     return figure

@@ -43,7 +43,7 @@ def view() -> None:
         with more:
             source_picker(source)
             quiet(words.IMPORT_HINT)
-        data = st.container(horizontal=True, width="content", vertical_alignment="center")
+        data = st.container(horizontal=True, wrap=False, width="content", vertical_alignment="center")
     found = comparisons.compared(a, b, metric, found_within(metric))
     st.title(markdown_text(words.comparison_headline(found)), anchor=False)
     st.markdown(markdown_text(words.finds_sentence(found)))

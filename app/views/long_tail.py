@@ -56,7 +56,7 @@ def view() -> None:
         metric = metric_control()
         eta = eta_slider()
         st.space("stretch")
-        data = st.container(horizontal=True, width="content")
+        data = st.container(horizontal=True, wrap=False, width="content")
     with controls:
         model, reference = pick_rankers(source, tables.rankers(source, metric))
     selection = selection_at(eta)
