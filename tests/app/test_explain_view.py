@@ -42,7 +42,8 @@ def expected(predictor: Predictor, case: int, edits: str = "") -> CaseExplanatio
 
 def chart_texts(app: AppTest) -> list[str]:
     """Names and numbers of the page's first chart."""
-    pictures = [component for component in app.get("bidi_component") if component.proto.json]
+    found = [component for component in app.get("bidi_component") if component.key != "theme-watch"]
+    pictures = [component for component in found if component.proto.json]
     if pictures:
         return words_in(json.loads(pictures[0].proto.json))
     return [note["text"] for note in json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["annotations"]]
