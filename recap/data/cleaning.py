@@ -118,31 +118,13 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", "Rows", Cleani
     user, poi, seconds = raw.user, raw.poi, raw.seconds
     is_duplicate = _repeats(raw)
     dropped = dict.fromkeys(DROP_REASONS, 0)
-
-    rows = np.arange(len(user), dtype=np.int64)
-    if config.drop_exact_duplicates:
-        rows = rows[~is_duplicate]
-        dropped["exact_duplicate"] = int(is_duplicate.sum())
-    for codes, minimum, reason, noun in (
-        (poi, config.min_poi_checkins, "rare_poi", "POI"),
-        (user, config.min_user_checkins, "rare_user", "user"),
-    ):
-        counts, least = np.bincount(codes[rows]), 1 if is_given else minimum
-        if counts.max(initial=0) < least:
-            raise DataError(
-                f"no {noun} has at least {least} check-ins (the most is {counts.max(initial=0)}); "
-                f"lower min_{noun.lower()}_checkins"
-            )
-        keep = counts[codes[rows]] >= least
-        dropped[reason] = int((~keep).sum())
-        rows = rows[keep]
+    rows = _frequent(raw, is_duplicate, config, dropped, is_given=is_given)
     kept = len(rows)
     if (first := seconds[rows].min()) == seconds[rows].max():
         raise DataError(
             f"all {kept} check-ins happen at {pd.Timestamp(first, unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
             "a split by time needs different times"
         )
-
     order = _in_order(raw, rows)
     if config.merge_seconds and not is_given:
         merged = find_merged(user[order], seconds[order], config)
@@ -180,6 +162,30 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", "Rows", Cleani
         dropped=dropped,
     )
     return left, unseen.take(np.lexsort((unseen.row, seconds[unseen.row], user[unseen.row]))), report
+
+
+def _frequent(
+    raw: RawRows, is_duplicate: np.ndarray, config: DataConfig, dropped: dict[str, int], *, is_given: bool
+) -> np.ndarray:
+    """Rows left without duplicates, rare places and rare users; ``dropped`` gets their numbers."""
+    rows = np.arange(len(raw.user), dtype=np.int64)
+    if config.drop_exact_duplicates:
+        rows = rows[~is_duplicate]
+        dropped["exact_duplicate"] = int(is_duplicate.sum())
+    for codes, minimum, reason, noun in (
+        (raw.poi, config.min_poi_checkins, "rare_poi", "POI"),
+        (raw.user, config.min_user_checkins, "rare_user", "user"),
+    ):
+        counts, least = np.bincount(codes[rows]), 1 if is_given else minimum
+        if counts.max(initial=0) < least:
+            raise DataError(
+                f"no {noun} has at least {least} check-ins (the most is {counts.max(initial=0)}); "
+                f"lower min_{noun.lower()}_checkins"
+            )
+        keep = counts[codes[rows]] >= least
+        dropped[reason] = int((~keep).sum())
+        rows = rows[keep]
+    return rows
 
 
 def _in_order(raw: RawRows, rows: np.ndarray) -> np.ndarray:
