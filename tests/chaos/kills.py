@@ -19,6 +19,7 @@ import signal
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,11 @@ def in_folder(load: Callable[[Path], Dataset | Checkpoint], *names: str) -> Look
 
 
 def in_file(path: Path) -> list[bytes] | None:
-    return [path.read_bytes()] if path.exists() else None
+    """The file's bytes; of a workbook its sheets, since it also holds the time of writing."""
+    if not path.exists() or path.suffix != ".xlsx":
+        return [path.read_bytes()] if path.exists() else None
+    with zipfile.ZipFile(path) as workbook:
+        return [workbook.read(name) for name in workbook.namelist() if name.startswith("xl/worksheets/")]
 
 
 def commands(folder: Path) -> dict[str, Command]:
