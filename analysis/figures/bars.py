@@ -10,6 +10,7 @@ from analysis.figures.letters import Letters
 from analysis.figures.map_ground import to_png
 from analysis.figures.palette import LIGHT, Palette
 from analysis.formatting import percent
+from recap.machine.printable import shortened
 
 _SIZE: Final = (1520, 900)
 _NAMES_PX: Final = 560
@@ -57,8 +58,8 @@ def draw_bars(
         for bar in bars:
             middle, end = y + step / 2, _NAMES_PX + scale * bar.value
             look, ink = (bold, palette.model.text) if bar.mine else (font, palette.ink)
-            name = bar.name if len(bar.name) <= _LONGEST else f"{bar.name[: _LONGEST - 1]}…"
-            draw.text((_NAMES_PX - 20, middle), letters.fit(name), fill=ink, font=look, anchor="rm")
+            name = letters.fit(shortened(bar.name, _LONGEST))
+            draw.text((_NAMES_PX - 20, middle), name, fill=ink, font=look, anchor="rm")
             fill = palette.model.fill if bar.mine else palette.baseline
             draw.rectangle([_NAMES_PX, middle - 0.32 * step, max(end, _NAMES_PX + 2), middle + 0.32 * step], fill=fill)
             if bar.low is not None and bar.high is not None:

@@ -99,7 +99,9 @@ class Workspace(OpenedModel):
         assert isinstance(self.model, str | Path) and self.dataset.unseen is not None
         opened, notes = open_for_prediction(self.model, self.dataset, given_time=self.given_time)
         if not opened.dataset.extends:
-            return replace(self, notes=tuple(notes))
+            found = replace(self, notes=tuple(notes))
+            found._made.update(self._made)  # the same model on the same dataset
+            return found
         rows, cases, row_N = opened.dataset.checkins, self.cases, self.cases[c.ROW].to_numpy()
         row_T = np.flatnonzero(~rows[c.SOURCE_ROW].isin(self.dataset.unseen[c.SOURCE_ROW]))
         known_N, before_T = row_T[row_N], np.arange(len(rows)) - opened.checkins.first_T.numpy()

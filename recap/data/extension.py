@@ -24,10 +24,12 @@ _NEVER: Final = np.iinfo(np.int64).min
 @dataclass(frozen=True, eq=False)
 class Extension:
     """A dataset with more check-ins of its users, history only. New users and places come after the known ones, without
-    training check-ins. ``line`` says what was added from a file and what was not; empty without a file.
+    training check-ins. ``num_added`` check-ins are from a file; ``line`` says what was added and what was not, empty
+    without a file.
     """
 
     dataset: Dataset
+    num_added: int = 0
     line: str = ""
 
 
@@ -76,7 +78,7 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extensi
     if len(elsewhere):
         where = f"{count_of(len(elsewhere), 'visit')} to {count_of(len(set(elsewhere)), 'place')} outside the data set"
         said.append(f"{where}, which only models with curves predict")
-    return Extension(extended, "; ".join(said) + ".")
+    return Extension(extended, num_added, "; ".join(said) + ".")
 
 
 def _seconds(table: pd.DataFrame) -> np.ndarray:

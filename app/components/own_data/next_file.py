@@ -41,7 +41,7 @@ def add_file(source: Source) -> Path | None:
     try:
         read = read_understood(upload.path, "auto", options)
         added = extend_dataset(Dataset.load(source.dataset_folder), read.table)
-        if added.line.startswith("Added 0 "):  # the same file again
+        if not added.num_added:  # the same file again
             st.error(markdown_text(added.line))
             return None
         with new_dataset_folder(source.name) as folder:

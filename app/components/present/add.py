@@ -59,7 +59,7 @@ def _add(source: Source, view: View, key: Hashable, say: Callable[[], Said]) -> 
 
     library, now = open_library(), datetime.now(UTC)
     try:
-        said, shelf = say(), open_library().read()
+        said, shelf = say(), library.read()
         finding = ViewSlide(
             view=view.title,
             dataset=source.dataset_hash,
