@@ -29,9 +29,10 @@ from analysis.records.imported import ImportedPredictions, find_predictions, nam
 from recap import columns as c
 from recap.baselines import PRETRAINED
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
-from recap.data.cases import Protocol
+from recap.data.cases import PROTOCOLS, Protocol
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError
+from recap.evaluation.cases import is_known_place
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import read_records, write_records
 from recap.history.graph import TransitionGraph
@@ -47,6 +48,7 @@ from recap.training_config import AnyTraining, TrainConfig
 
 RESULT_FILE: Final = "result.json"
 _TRAININGS: Final = "trainings"
+_GROUPS: Final = ("all", "head", "tail")
 _Log = Callable[[str], None]
 
 
@@ -231,16 +233,19 @@ def _result(
 
 def _comparisons(spec: ExperimentSpec, dataset: Dataset, done: list[_Measured]) -> tuple[ArmComparison, ...]:
     rows: list[ArmComparison] = []
-    protocols: tuple[Protocol, ...] = ("every_step", "every_next")
-    shown = protocols if spec.protocol == "every_next" else (spec.protocol,)
-    for (one, other), protocol in product(spec.compare, shown):
+    protocols = PROTOCOLS if spec.protocol == "every_next" else (spec.protocol,)
+    for (one, other), protocol in product(spec.compare, protocols):
         sides = [
             [records_of_run(found.records, dataset, protocol) for found in done if found.result.arm == name]
             for name in (one, other)
         ]
         every = [*sides[0], *sides[1]]
         known = [metric for metric in SHOWN_METRICS if all(is_known(side, metric) for side in every)]
-        table = compare_means(*sides, metrics=known, groups=("all", "tail"))
+        table = compare_means(*sides, metrics=known, groups=_GROUPS)
+        new = [[records[~is_known_place(records)] for records in side] for side in sides]
+        if len(new[0][0]):
+            to_new = compare_means(*new, metrics=known, groups=("all",)).assign(group="new")
+            table = pd.concat([table, to_new], ignore_index=True)
         for row in comparison_rows(table.drop(columns=["value", "baseline"])):
             found = {name: value for name, value in row.items() if value == value}  # without NaN
             rows.append(ArmComparison.parse({"arm": one, "other": other, "protocol": protocol} | found))

@@ -21,6 +21,7 @@ from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec, check_spec,
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.checkpoint import Checkpoint
+from recap.data.cases import PROTOCOLS
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError, FormatVersionError
 from recap.history.graph import TransitionGraph
@@ -164,13 +165,13 @@ def test_every_arm_and_seed_is_measured(done: tuple[ExperimentResult, Path]) -> 
     assert first["every_step"] != second["every_step"] and counted["every_step"]["all"]["hr1"] > 0
     assert first["cost"]["test_seconds"] > 0 and "reach" not in without
     assert {(row.arm, row.other) for row in result.comparisons} == {("plain", "visit_count")}
-    assert {row.group for row in result.comparisons} == {"all", "tail"}
+    assert {row.group for row in result.comparisons} == {"all", "head", "tail", "new"}
     dataset = small_city()
     graph = TransitionGraph.from_dataset(dataset)
     row = unseen_reach(dataset, graph, 2)[1]
     alone, _ = measure(build_baseline("visit_count", dataset, graph), dataset, graph)
     assert alone["every_step"] == counted["every_step"], "the same within every next check-in"
-    assert {row.protocol for row in result.comparisons} == {"every_step", "every_next"}
+    assert {row.protocol for row in result.comparisons} == set(PROTOCOLS)
     expected = {"candidates": row["candidates"], "coverage": 100 * row["coverage"], "snr": row["snr_x1000"]}
     assert first["reach"] == expected
 
