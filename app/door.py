@@ -2,9 +2,7 @@
 
 import ipaddress
 import socket
-import tomllib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -29,7 +27,7 @@ def allowed_hosts(address: str, further: list[str]) -> list[str]:
         names.append(address)
     if not set(names) <= set(OWN_NAMES):
         names.append(socket.gethostname())
-    return list(dict.fromkeys(name.lower() for name in [*names, *further, *_configured_by_user()]))
+    return list(dict.fromkeys(name.lower() for name in [*names, *further]))
 
 
 def addresses_for_others(hosts: Iterable[str], port: int, opened: str | None) -> list[str]:
@@ -69,20 +67,3 @@ def _is_wildcard(address: str) -> bool:
         return ipaddress.ip_address(address).is_unspecified
     except ValueError:  # a host name
         return False
-
-
-def _configured_by_user() -> list[str]:
-    """`server.allowedHosts` of the user's own Streamlit file, which the project's file would override."""
-    try:
-        with (Path.home() / ".streamlit" / "config.toml").open("rb") as file:
-            names = tomllib.load(file).get("server", {}).get("allowedHosts", [])
-    except (OSError, ValueError, AttributeError, RuntimeError):
-        return []
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
-
-
-def ask_nobody_outside() -> None:
-    """Stop Streamlit from looking up this machine's public address when a page of another origin connects."""
-    from streamlit import net_util
-
-    net_util.get_external_ip = lambda: None

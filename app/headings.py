@@ -59,6 +59,7 @@ WORTH_HEADINGS: Final[Mapping[str, str]] = {
     "mrr_high": "to",
 }
 MISS_HEADINGS: Final[Mapping[str, str]] = {"label": "kind of miss", "n": "cases", "share": "share"}
+STOP_HEADINGS: Final[Mapping[str, str]] = {"stop": "#", "local_time": "time", "name": "place", "case": "case"}
 CELL_HEADINGS: Final[Mapping[str, str]] = {
     "cases": "cases",
     "missed": "missed",

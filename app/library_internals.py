@@ -1,26 +1,30 @@
 """What the app takes from inside its libraries, where they have no public way.
 
-`tests/app/test_library_internals.py` names the versions that each was seen with.
+`tests/app/test_library_internals.py` names the version that each was seen with.
 """
 
-from typing import Any
+from pathlib import Path
 
-import plotly.graph_objects as go
-import pydeck as pdk
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-
-def tooltip_of(deck: pdk.Deck) -> Any:
-    """The tooltip that a deck was made with."""
-    return deck._tooltip
+import streamlit as st
+from streamlit import net_util, runtime
 
 
-def take_over(mine: go.Figure, figure: go.Figure) -> None:
-    """Make one figure the other; plotly would copy it, which takes longer than drawing it."""
-    mine.__dict__.update(figure.__dict__)
+def ask_nobody_outside() -> None:
+    """Stop Streamlit from looking up this machine's public address when a page of another origin connects."""
+    net_util.get_external_ip = lambda: None
 
 
-def current_run() -> object | None:
-    """Something that differs between two runs of a visitor's page and is the same within one; None outside."""
-    context = get_script_run_ctx()
-    return None if context is None else context.cursors
+def media_address(content: bytes, kind: str, name: str) -> str:
+    """The path of a file that the server keeps in memory while a page shows it; ``kind`` is its media type."""
+    return str(runtime.get_instance().media_file_mgr.add(content, kind, coordinates=name))
+
+
+def picture_font() -> Path | None:
+    """Streamlit's own Source Sans, with accents, arrows and the true minus; None if it is missing."""
+    media = Path(st.__file__).parent / "static" / "static" / "media"
+    return next(iter(sorted(media.glob("SourceSansVF-Upright*.woff2"))), None)
+
+
+def first_page() -> str:
+    """The page in which Streamlit's browser part starts."""
+    return (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")

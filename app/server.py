@@ -1,7 +1,6 @@
 """The server: Streamlit's own, with a script in each page."""
 
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import streamlit as st
@@ -9,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
+from app.library_internals import first_page
 from app.pages import PAGES
 from recap.storage.installed import data_path
 
@@ -32,8 +32,7 @@ What the next page writes may come while the address is still this page's: Back 
 
 @cache
 def _page() -> str:
-    page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    return page.replace("<head>", f"<head>{_SCRIPT}", 1)
+    return first_page().replace("<head>", f"<head>{_SCRIPT}", 1)
 
 
 def _answer(_: Request) -> HTMLResponse:

@@ -1,21 +1,14 @@
-"""Start options of the app; `recap app` passes them as environment variables."""
+"""Start options of the app; `recap app` passes them as environment variables such as ``RECAP_APP_READ_ONLY``."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Final
+from typing import Any
+
+from pydantic.dataclasses import dataclass
 
 from app.door import OWN_NAMES
-from recap.baselines import PRETRAINED
 from recap.storage.installed import bundles_folder
-
-DATA_VARIABLE: Final = "RECAP_APP_DATA"
-CHECKPOINT_VARIABLE: Final = "RECAP_APP_CHECKPOINT"
-READ_ONLY_VARIABLE: Final = "RECAP_APP_READ_ONLY"
-ONLINE_MAP_VARIABLE: Final = "RECAP_APP_ONLINE_MAP"
-ADDRESS_VARIABLE: Final = "RECAP_APP_ADDRESS"
-UPLOAD_VARIABLE: Final = "RECAP_APP_ALLOW_UPLOAD"
-BUNDLES_VARIABLE: Final = "RECAP_APP_BUNDLES"
 
 
 @dataclass(frozen=True)
@@ -52,27 +45,17 @@ class AppSettings:
     @classmethod
     def from_environment(cls) -> "AppSettings":
         """Read the variables; an empty one counts as missing."""
-        folders = {name: os.environ.get(name, "").strip() for name in (DATA_VARIABLE, CHECKPOINT_VARIABLE)}
-        named = folders[CHECKPOINT_VARIABLE]
-        return cls(
-            data=Path(folders[DATA_VARIABLE]) if folders[DATA_VARIABLE] else None,
-            checkpoint=Path(named) if named and named != PRETRAINED else None,
-            pretrained=named == PRETRAINED,
-            address=os.environ.get(ADDRESS_VARIABLE, "").strip() or "127.0.0.1",
-            allow_upload=os.environ.get(UPLOAD_VARIABLE, "") == "1",
-            read_only=os.environ.get(READ_ONLY_VARIABLE, "") == "1",
-            online_map=os.environ.get(ONLINE_MAP_VARIABLE, "") == "1",
-            bundles=Path(os.environ.get(BUNDLES_VARIABLE, "").strip() or bundles_folder()),
-        )
+        given = {name: os.environ.get(variable(name), "").strip() for name in cls.__dataclass_fields__}
+        named: dict[str, Any] = {name: text for name, text in given.items() if text}
+        return cls(**named)
 
     def to_environment(self) -> dict[str, str]:
         """The variables that `from_environment` reads."""
-        return {
-            DATA_VARIABLE: str(self.data.absolute()) if self.data else "",
-            CHECKPOINT_VARIABLE: str(self.checkpoint.absolute()) if self.checkpoint else PRETRAINED * self.pretrained,
-            READ_ONLY_VARIABLE: "1" if self.read_only else "",
-            ONLINE_MAP_VARIABLE: "1" if self.online_map else "",
-            ADDRESS_VARIABLE: self.address,
-            UPLOAD_VARIABLE: "1" if self.allow_upload else "",
-            BUNDLES_VARIABLE: str(self.bundles.absolute()),
-        }
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        texts = {name: str(value.absolute()) for name, value in values.items() if isinstance(value, Path)}
+        return {variable(name): texts.get(name, str(value or "")) for name, value in values.items()}
+
+
+def variable(name: str) -> str:
+    """The environment variable of an option."""
+    return f"RECAP_APP_{name.upper()}"

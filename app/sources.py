@@ -69,15 +69,6 @@ class Source:
     train: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
-    def start(self) -> str | None:
-        """Where the curves of a trained RECAP started: ``pretrained`` or ``zero``; None for a model without curves."""
-        model = self.train.get("model")
-        prior = model.get("prior") if isinstance(model, dict) else None
-        if not isinstance(prior, dict) or prior.get("kind") != "curves":
-            return None
-        return "pretrained" if prior.get("start") == "pretrained" else "zero"
-
-    @property
     def has_parts(self) -> bool:
         """Whether scores are sums of parts that can be left out, as those of a trained RECAP are."""
         return self.checkpoint_hash is not None and self.model in (RECAP, PRETRAINED)

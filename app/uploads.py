@@ -18,7 +18,7 @@ from recap.data.format_detection import detect_format
 from recap.data.out_of_core import choose_engine
 from recap.data.parsing.options import ReadOptions
 from recap.errors import ConfigError, DataError
-from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, new_folder
+from recap.storage.artifacts import DATASET_MANIFEST
 from recap.storage.atomic import replace_json
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_subfolder
@@ -137,22 +137,6 @@ def delete_dataset(folder: Path) -> None:
         raise ConfigError(f"{folder.name} is not a dataset of yours")
     (folder / DATASET_MANIFEST).unlink()  # gone from every list at once
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def add_checkpoint(text: str) -> Path:
-    """Copy a checkpoint folder of this computer to the user's checkpoints, whole or not at all.
-
-    Raises:
-        RecapError: there is none, or it is damaged.
-    """
-    from recap.checkpoint import Checkpoint  # torch is loaded only for whoever adds a checkpoint
-
-    folder = Path(text.strip()).expanduser()
-    name = f"{_folder_name(folder.name)}-{Checkpoint.load(folder).hash[:6]}"
-    target = user_subfolder("checkpoints") / name
-    with new_folder(target, CHECKPOINT_MANIFEST) as copy:
-        shutil.copytree(folder, copy, dirs_exist_ok=True)
-    return target
 
 
 def _folder_name(text: str) -> str:

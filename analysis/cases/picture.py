@@ -77,11 +77,6 @@ def draw_thumbnail(
     return _cut(image, top, SCALE)
 
 
-def blank_thumbnail(palette: Palette) -> bytes:
-    """A placeholder of land only, of the same size."""
-    return to_png(Image.new("RGB", THUMBNAIL_PX, palette.land), quick=True)
-
-
 def _ground(
     opened: Workspace,
     places: Sequence[int],

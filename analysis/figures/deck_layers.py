@@ -13,6 +13,8 @@ from analysis.geography import Camera
 _PIXELS: Final[Any] = pdk.types.String("pixels")
 _FONT: Final[Any] = pdk.types.String('"Source Sans", sans-serif')
 _MIDDLE: Final[Any] = pdk.types.String("middle")
+TOOLTIP: Final = {"text": "{tip}"}
+"""Of every map: the words in a row's ``tip``."""
 
 
 def deck(layers: list[pdk.Layer], camera: Camera, map_style: str) -> pdk.Deck:
@@ -23,7 +25,7 @@ def deck(layers: list[pdk.Layer], camera: Camera, map_style: str) -> pdk.Deck:
         ),
         map_provider="carto",
         map_style=map_style,
-        tooltip={"text": "{tip}"},
+        tooltip=TOOLTIP,
     )
 
 

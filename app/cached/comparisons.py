@@ -20,7 +20,6 @@ from app.cached.workspace import (
     imported_rankers,
     open_workspace,
     rankers_by_token,
-    read_lists,
     read_records,
 )
 from app.sources import Source, other_question
@@ -79,10 +78,6 @@ def read_side(option: Ranker) -> Side:
     """
     _ = option.records
     return _side(option)
-
-
-def listed_records(option: Ranker) -> pd.DataFrame:
-    return read_lists(option.source, option.model)
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_RANKER)

@@ -9,7 +9,6 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from types import FunctionType
 from typing import Any, Final, Generic, TypeVar
 
@@ -27,7 +26,6 @@ from analysis.long_tail.misses import MISS_LABELS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
 from app.cached.workspace import HashFuncs
-from app.library_internals import take_over
 from recap import columns as c
 
 Thing = TypeVar("Thing")
@@ -64,14 +62,16 @@ class PerObject(Generic[Thing, _Made]):
 
 
 class DrawnFigure(go.Figure):
-    """A figure in the form that Streamlit sends; plotly would copy the whole figure for every visitor.
-
-    It takes over the given figure, since rebuilding one takes plotly longer than drawing it.
-    """
+    """A figure in the form that Streamlit sends; plotly would copy the whole figure for every visitor."""
 
     def __init__(self, figure: go.Figure) -> None:
-        take_over(self, figure)
-        self._sent: dict[str, Any] = figure.to_dict()
+        super().__init__()
+        self._original, self._sent = figure, figure.to_dict()
+
+    @property
+    def original(self) -> go.Figure:
+        """The figure itself, to be written to a file."""
+        return self._original
 
     def to_dict(self) -> dict[str, Any]:
         """The figure as plain shared values; do not change them."""
@@ -108,12 +108,6 @@ def drawn(plot: Callable[..., Any], *shown: Any, **options: Any) -> Any:
     """
     # By name, because Streamlit looks up the signature for every positional argument.
     return _draw(plot=plot, shown=shown, options=options, theme=state.theme_palette().theme)
-
-
-def picture_font() -> Path | None:
-    """Streamlit's own Source Sans, with accents, arrows and the true minus; None if it is missing."""
-    media = Path(st.__file__).parent / "static" / "static" / "media"
-    return next(iter(sorted(media.glob("SourceSansVF-Upright*.woff2"))), None)
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_CONTENT)

@@ -2,24 +2,21 @@
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 import pydeck as pdk
 import streamlit as st
-from streamlit import runtime
 
 from analysis.basemap.density import with_density
 from analysis.basemap.document import Basemap
 from analysis.basemap.neighbourhoods import neighbourhoods
 from analysis.basemap.stored import find_basemap, last_change
-from analysis.cases import picture
 from analysis.cases.picture import draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import basemap_style, frequent_ways, has_streets
+from analysis.figures.deck_layers import TOOLTIP
 from analysis.figures.explain_map import explain_deck
 from analysis.figures.landmarks import landmarks, with_landmarks
 from analysis.figures.letters import Letters
@@ -41,22 +38,19 @@ from analysis.trajectories.predictions import TIME_ASKED, CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
 from app import state
-from app.cached.figures import BY_CONTENT, picture_font
-from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, model_key, open_workspace, read_lists
-from app.library_internals import tooltip_of
+from app.cached.figures import BY_CONTENT
+from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, dataset_of, open_workspace, read_lists
+from app.library_internals import media_address, picture_font
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
-from recap.errors import RecapError
 from recap.history.moments import Moment
 from recap.privacy import Generalisation
-from recap.storage.atomic import replace_bytes
-from recap.storage.cache_keys import cache_key
-from recap.storage.user_folder import user_subfolder
 
 _GROUND_TYPE: Final = "application/json"
 _ZOOM_OUT: Final = {"wide": 0.0, "narrow": 0.4, "phone": 0.8}
 """So that what a wide window shows is seen in another, and its zoom buttons cover none of it."""
+_BY_BASEMAP: Final[HashFuncs] = {Source: lambda source: (dataset_of(source), last_change(source.dataset_hash))}
 _FOR_ANY_WINDOW: Final = (miss_deck, explain_deck)
 _MOST_DOTS: Final = 2_000
 """Places that a map offers as dots; others are found by name."""
@@ -77,7 +71,7 @@ class DrawnDeck(pdk.Deck):
 
     def __init__(self, deck: pdk.Deck, dots: str) -> None:
         """Args: ``dots``, see `place_dots`."""
-        super().__init__(tooltip=tooltip_of(deck), map_provider=None)
+        super().__init__(tooltip=TOOLTIP, map_provider=None)
         drawn = json.dumps(json.loads(deck.to_json()), separators=(",", ":"))  # without pydeck's indents
         self._json = drawn.replace(NO_ROWS, dots)
 
@@ -213,38 +207,30 @@ def flat_ground(source: Source, shown: int | Moment) -> MapGround:
     return MapGround(open_workspace(source).at(shown), read_basemap(source), Letters(picture_font()))
 
 
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_BY_BASEMAP)
 def shared_basemap(source: Source) -> Basemap | None:
     """Layers that shared files may use, see `analysis.sharing.ground.shareable_layers`."""
-    return _read_basemap(source, last_change(source.dataset_hash))
-
-
-def read_basemap(source: Source) -> Basemap | None:
-    return _with_density(source, last_change(source.dataset_hash))
-
-
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
-def _read_basemap(source: Source, changed: int) -> Basemap | None:
     opened = open_workspace(source)
     return find_basemap(
         source.dataset_hash, source.bundle, opened.latitude, opened.longitude, synthetic=source.synthetic
     )
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
-def _with_density(source: Source, changed: int) -> Basemap | None:
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_BY_BASEMAP)
+def read_basemap(source: Source) -> Basemap | None:
     opened = open_workspace(source)
-    return with_density(_read_basemap(source, changed), opened.latitude, opened.longitude)
+    return with_density(shared_basemap(source), opened.latitude, opened.longitude)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
-def _neighbourhoods(source: Source, changed: int) -> list[str]:
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_BY_BASEMAP)
+def _neighbourhoods(source: Source) -> list[str]:
     opened = open_workspace(source)
-    return neighbourhoods(_read_basemap(source, changed), opened.latitude, opened.longitude)
+    return neighbourhoods(shared_basemap(source), opened.latitude, opened.longitude)
 
 
 def neighbourhood(source: Source, poi: int) -> str:
     """Neighbourhood of a place; empty if unknown."""
-    found = _neighbourhoods(source, last_change(source.dataset_hash))
+    found = _neighbourhoods(source)
     return found[poi] if poi < len(found) else ""  # a place that training has not seen
 
 
@@ -259,64 +245,22 @@ def ground_address(source: Source, theme: Theme) -> str:
     Inline in every deck it was nine tenths of the data sent. The file stays in memory only while a page shows it, so
     every run of the page must request it.
     """
-    content = _ground_file(source, theme, has_tiles(source), last_change(source.dataset_hash))
-    address = runtime.get_instance().media_file_mgr.add(content, _GROUND_TYPE, coordinates="map-ground")
+    content = _ground_file(source, theme, has_tiles(source))
+    address = media_address(content, _GROUND_TYPE, "map-ground")
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}{address}" if base else address
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
-def _ground_file(source: Source, theme: Theme, tiles: bool, changed: int) -> bytes:
-    opened, basemap = open_workspace(source), _with_density(source, changed)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_BY_BASEMAP)
+def _ground_file(source: Source, theme: Theme, tiles: bool) -> bytes:
+    opened, basemap = open_workspace(source), read_basemap(source)
     at = opened.latitude, opened.longitude
     ways = None if has_streets(basemap) else frequent_ways(opened.graph.counts, *at)
     return basemap_style(basemap, *at, palette_of(theme), tiles=tiles, ways=ways).encode()
 
 
-def thumbnail(source: Source, case: int, theme: Theme, *, hops: str | None) -> bytes:
-    drawn = _thumbnail(source, case, theme, hops)
-    _drawn_here().add(_thumbnail_name(source, case, theme, hops))
-    return drawn
-
-
-def is_drawn(source: Source, case: int, theme: Theme, *, hops: str | None) -> bool:
-    name = _thumbnail_name(source, case, theme, hops)
-    if name in _drawn_here():
-        return True
-    path = _thumbnail_file(name)
-    return path is not None and path.is_file()
-
-
-@st.cache_resource(show_spinner=False)
-def _drawn_here() -> set[str]:
-    return set()
-
-
-def _thumbnail_name(source: Source, case: int, theme: Theme, hops: str | None) -> str:
-    drawn = (case, theme, hops, picture.THUMBNAIL_PX)
-    return cache_key(source.dataset_hash, model_key(source), repr(drawn))[:32]
-
-
-def _thumbnail_file(name: str) -> Path | None:
-    """Path of a thumbnail; None if nothing may be written."""
-    if AppSettings.from_environment().read_only:
-        return None
-    with suppress(OSError, RecapError):
-        return user_subfolder("cache") / "thumbnails" / f"{name}.png"
-    return None
-
-
 @st.cache_data(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
-def _thumbnail(source: Source, case: int, theme: Theme, hops: str | None) -> bytes:
-    path = _thumbnail_file(_thumbnail_name(source, case, theme, hops))
-    with suppress(OSError):
-        if path is not None and path.is_file():
-            return path.read_bytes()
+def thumbnail(source: Source, case: int, theme: Theme, *, hops: str | None) -> bytes:
     opened = open_workspace(source)
     marks = marks_of_record(opened, read_lists(source).iloc[case], hops=hops)
-    drawn = draw_thumbnail(opened, marks, palette=palette_of(theme), basemap=read_basemap(source))
-    if path is not None:
-        with suppress(OSError):  # ignore a cache that cannot be written
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_bytes(path, drawn, durable=False)
-    return drawn
+    return draw_thumbnail(opened, marks, palette=palette_of(theme), basemap=read_basemap(source))

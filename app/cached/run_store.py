@@ -1,13 +1,13 @@
-"""The runs, for the app."""
+"""The runs, for the app, and which of a trained model and `pretrained` to open."""
 
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from app.cached.workspace import BY_DATASET
+from app.cached.workspace import BY_DATASET, BY_MODEL, is_large, model_label, open_workspace
 from app.settings import AppSettings
 from app.sources import Source, dataset_source, find_sources
+from recap.baselines import PRETRAINED
 from recap.errors import RecapError
 from recap.runs.execution.control import ensure_runner
 from recap.runs.execution.gpus import Gpu, read_gpus
@@ -19,7 +19,8 @@ from recap.runs.store.state import Lease
 from recap.runs.store.submission import build_specs
 from recap.runs.store.types import RunRow
 
-_LATEST_RUNS: Final = 20
+if TYPE_CHECKING:
+    from analysis.compare.with_pretrained import AgainstPretrained
 
 
 def open_store() -> RunStore:
@@ -30,18 +31,6 @@ def list_rows(store: RunStore) -> list[RunRow]:
     """All runs in brief, by number; restarts a missing runner if needed."""
     ensure_runner(store)
     return [describe_briefly(run) for run in store.runs()]
-
-
-def datasets(store: RunStore) -> list[Source]:
-    """Datasets to choose from: those the app can open, and those of the latest runs."""
-    sources = find_sources(AppSettings.from_environment())
-    for run in store.runs()[: -_LATEST_RUNS - 1 : -1]:
-        try:
-            found = dataset_source(Path(run.read_spec().dataset))
-        except RecapError:
-            continue
-        sources += [] if found is None else [found]
-    return list({source.dataset_hash: source for source in reversed(sources)}.values())[::-1]
 
 
 @st.cache_data(ttl=1.5, show_spinner=False)
@@ -75,3 +64,23 @@ def source_of(run: RunFolder) -> Source | None:
         return None
     sources = find_sources(AppSettings.from_environment())
     return next((source for source in sources if source.checkpoint_folder == folder and not source.is_elsewhere), None)
+
+
+def better_source(trained: Source) -> tuple[Source, str]:
+    """The better on validation cases, and a sentence on it; empty where that takes long or cannot be done."""
+    other = dataset_source(trained.dataset_folder)
+    if other is None or other.model != PRETRAINED or is_large(trained):
+        return trained, ""
+    found = _compare(trained)
+    return trained if found.is_better else other, found.sentence(model_label(trained))
+
+
+@st.cache_data(max_entries=32, show_spinner="Comparing with the pretrained model", hash_funcs=BY_MODEL)
+def _compare(trained: Source) -> "AgainstPretrained":
+    from analysis.compare.with_pretrained import compare_with_pretrained
+    from app import threads  # noqa: F401 # here: loads torch, on one thread
+    from recap.checkpoint import Checkpoint
+
+    assert trained.checkpoint_folder is not None
+    opened, keep = open_workspace(trained), not AppSettings.from_environment().read_only
+    return compare_with_pretrained(Checkpoint.load(trained.checkpoint_folder), opened.dataset, opened.graph, keep=keep)

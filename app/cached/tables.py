@@ -15,8 +15,8 @@ from analysis.long_tail.misses import describe_misses, label_misses
 from analysis.long_tail.notable_cases import NotableCase, find_notable
 from analysis.records.accuracy import is_known
 from analysis.records.case_selection import CaseSelection
-from analysis.records.causes import LostHits, ablation_worth, count_lost_hits, deciding_part, worth_by_kind
-from analysis.records.evaluation_records import LISTS, MODEL_LABELS
+from analysis.records.causes import ablation_worth, worth_by_kind
+from analysis.records.evaluation_records import MODEL_LABELS
 from app.cached.figures import BY_FUNCTION
 from app.cached.workspace import (
     BY_DATASET,
@@ -144,11 +144,6 @@ def _notable(source: Source, *, all_ablated: bool) -> list[NotableCase]:
     return find_notable(open_workspace(source), may_ablate=may_ablate)
 
 
-def lost_hits(source: Source, k: int) -> LostHits | None:
-    ablations = kept_causes(source)
-    return None if ablations is None else count_lost_hits(ablations, k)
-
-
 def worth(source: Source, k: int | None = None) -> pd.DataFrame | None:
     """Accuracy lost without each part; None if no ablations are kept.
 
@@ -165,12 +160,6 @@ def _worth(source: Source, k: int | None) -> pd.DataFrame:
     return worth_by_kind(table, users) if k is None else ablation_worth(table, users, k)
 
 
-def deciding_parts(source: Source) -> tuple[str | None, str | None] | None:
-    """The parts that decide among known and among new places; None if no ablations are kept."""
-    lost = worth(source)
-    return None if lost is None else (deciding_part(lost, "known"), deciding_part(lost, "new"))
-
-
 def curves_lines(source: Source, metric: str) -> tuple[str, str]:
     """Headline and line on the feature curves alone; empty if they have no records."""
     if not source.has_parts or FEATURE_CURVES not in model_keys(source):
@@ -178,10 +167,6 @@ def curves_lines(source: Source, metric: str) -> tuple[str, str]:
     label, both = model_label(source), (read_records(source), read_records(source, FEATURE_CURVES))
     line = overview_headlines.fitted_curves_line(label, accuracy_tables.paired_difference(*both, metric), metric)
     return overview_headlines.curves_headline(label, *both), line
-
-
-def flat_records(ranker: Ranker) -> pd.DataFrame:
-    return ranker.records.drop(columns=list(LISTS), errors="ignore")
 
 
 def miss_labels(source: Source, k: int) -> pd.Series:

@@ -3,11 +3,14 @@
 import errno
 import os
 import socket
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from typer import Option
+
+from recap.storage.installed import data_path
 
 _LARGE_TEXT: Final[dict[str, Any]] = {
     "theme_baseFontSize": 24,
@@ -49,9 +52,9 @@ def run_app(
 ) -> None:
     """Open the app in a browser, on the demo city or your own data."""
     from app.classroom import open_classroom
-    from app.door import allowed_hosts, ask_nobody_outside
+    from app.door import allowed_hosts
+    from app.library_internals import ask_nobody_outside
     from app.settings import AppSettings
-    from app.streamlit_options import streamlit_flags
     from app.warming import start_warming
     from recap.baselines import PRETRAINED
     from recap.errors import CheckpointError, ConfigError, DatasetError
@@ -116,3 +119,20 @@ def _require_free(address: str, port: int) -> None:
         raise ConfigError(
             f"cannot open the app at {address}:{port}: {reason}; choose another --port or --address"
         ) from error
+
+
+def streamlit_flags(**options: Any) -> dict[str, Any]:
+    """All options by flag name, such as ``theme_light_primaryColor``.
+
+    Args:
+        options: flags that replace those of the file, such as ``server_port=8501``.
+    """
+    text = data_path("app", ".streamlit/config.toml").read_text(encoding="utf-8")
+    return _flat(tomllib.loads(text)) | options
+
+
+def _flat(section: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flags: dict[str, Any] = {}
+    for name, value in section.items():
+        flags |= _flat(value, f"{prefix}{name}_") if isinstance(value, dict) else {f"{prefix}{name}": value}
+    return flags

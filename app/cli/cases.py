@@ -1,9 +1,6 @@
-"""`recap cases`: find cases, and the library of saved ones."""
+"""`recap cases`: find cases, and share saved ones."""
 
-import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
     from analysis.cases.saved_case import Collection
     from analysis.workspace import Workspace
 
-cases = typer.Typer(help="Find, keep and share single cases.")
+cases = typer.Typer(help="Find and share single cases.")
 
 _SHOWN_CASES: Final = 50
 CollectionOption = Annotated[str | None, Option(help="Title of a collection.")]
@@ -58,85 +55,6 @@ def find(
 
 
 @cases.command()
-@answers
-def save(
-    case: Annotated[int, Argument(min=0, help="Number of the test case.")],
-    data: DataOption,
-    checkpoint: CheckpointOption,
-    edits: Annotated[str, Option(help="Edits in text form, such as `hour:17`.")] = "",
-    title: Annotated[str, Option(help="What the case shows; its two places if empty.")] = "",
-    note: Annotated[str, Option(help="What you want to remember.")] = "",
-    tag: Annotated[list[str] | None, Option(help="A tag; repeatable.")] = None,
-    collection: CollectionOption = None,
-    given_time: GivenTimeOption = False,
-) -> Iterator[Any]:
-    """Save one case with a note; the same view saved before is refused, so that no note is lost."""
-    from analysis.cases.library import Library
-    from analysis.cases.saved_case import MAX_TITLE, Collection, SavedCase
-    from analysis.explain.edited_case import build_edited_case
-    from analysis.explain.edits import parse_edits
-    from analysis.explain.links import CaseLink
-    from analysis.workspace import Workspace
-
-    opened = Workspace.open(data, checkpoint, given_time=given_time)
-    say_what_is_new(opened.match)
-    predictor = opened.predictor
-    edited = build_edited_case(predictor, case, parse_edits(edits))
-    labels = predictor.dataset.poi_labels
-    link = CaseLink.to(predictor, case, edits=edits)
-    full = {"checkpoint": predictor.checkpoint.hash, "dataset": predictor.dataset.hash}
-    value = SavedCase.parse(
-        {
-            "link": link.model_dump() | full,
-            "title": title or f"{labels[edited.source]} → {labels[edited.target]}"[:MAX_TITLE],
-            "note": note,
-            "tags": tuple(tag or ()),
-            "saved": datetime.now(UTC),
-        }
-    )
-    library = Library.of_user()
-    shelf = library.read()
-    there = None if collection is None else _find_collection(shelf, collection)
-    stored = library.add(value)
-    if there is not None:
-        library.change(there, there.value.with_case(stored.name))
-    elif collection is not None:
-        library.add(Collection(title=collection, cases=(stored.name,), changed=datetime.now(UTC)))
-    yield {"name": stored.name, "file": str(library.folder / f"{stored.name}.json")}
-    console.print(f"Saved case {case} as {stored.name}.", highlight=False)
-
-
-@cases.command()
-def export(names: NamesArgument = None, collection: CollectionOption = None) -> None:
-    """Print saved cases as plain JSON: those named, a collection's, or all, with your notes."""
-    from analysis.cases.exchange import export_text
-
-    shelf = _shelf()
-    chosen = None if collection is None else _collection(shelf, collection)
-    wanted = _known(shelf, names)
-    text = export_text(shelf, wanted if wanted or chosen else list(shelf.cases), [chosen.name] if chosen else None)
-    sys.stdout.write(text)
-
-
-@cases.command("import")
-@answers
-def take_in(
-    file: Annotated[Path, Argument(help="What `recap cases export` wrote, or one saved case's file.")],
-) -> Iterator[Any]:
-    """Import saved cases; yours are never replaced."""
-    from analysis.cases.exchange import import_text
-    from analysis.cases.library import Library
-
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is not a file of saved cases: it is not UTF-8 text") from error
-    done = import_text(Library.of_user(), text)
-    yield vars(done)
-    console.print(escape(done.sentence), highlight=False)
-
-
-@cases.command()
 @takes(sharing=sharing_options)
 def share(
     data: DataOption,
@@ -148,13 +66,14 @@ def share(
     sharing: Sharing,
 ) -> None:
     """Write saved cases or a collection as one page to share, blurred unless --exact."""
+    from analysis.cases.library import Library
     from analysis.explain.edits import parse_edits
     from analysis.explain.explain_case import explain_case
     from analysis.workspace import Workspace
 
     if sharing.html is None:
         raise ConfigError("nothing to write; give --html FILE")
-    shelf = _shelf()
+    shelf = Library.of_user().read()
     chosen = None if collection is None else _collection(shelf, collection)
     stored = [shelf.cases[name] for name in _known(shelf, names)] or (shelf.in_order(chosen.value) if chosen else [])
     if not stored:
@@ -180,27 +99,16 @@ def share(
         console.print(line, markup=False)
 
 
-def _shelf() -> "Shelf":
-    from analysis.cases.library import Library
-
-    return Library.of_user().read()
-
-
 def _known(shelf: "Shelf", names: list[str] | None) -> list[str]:
     missing = [name for name in names or [] if name not in shelf.cases]
     if missing:
-        raise CaseError(f"there is no saved case {missing[0]!r}; `recap cases export` prints all")
+        raise CaseError(f"there is no saved case {missing[0]!r}; an export of Cases names all")
     return list(names or [])
 
 
-def _find_collection(shelf: "Shelf", title: str) -> "Stored[Collection] | None":
-    wanted = " ".join(title.casefold().split())
-    fits = [stored for stored in shelf.collections.values() if stored.value.title.casefold() == wanted]
-    return fits[0] if fits else None
-
-
 def _collection(shelf: "Shelf", title: str) -> "Stored[Collection]":
-    found = _find_collection(shelf, title)
+    wanted = " ".join(title.casefold().split())
+    found = next((kept for kept in shelf.collections.values() if kept.value.title.casefold() == wanted), None)
     if found is None:
         known = ", ".join(repr(stored.value.title) for stored in shelf.collections.values()) or "none yet"
         raise CaseError(f"there is no collection {title!r}; there are: {known}")

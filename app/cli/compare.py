@@ -9,8 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import rank_word
-from app.cli.console import console, progress_console, say_what_is_new, table_of
-from app.cli.frames import plain_rows
+from app.cli.console import console, plain_rows, progress_console, say_what_is_new, table_of
 from app.cli.options import DataOption, GivenTimeOption, MetricOption, ProtocolOption, answers
 from recap import columns as c
 

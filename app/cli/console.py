@@ -1,6 +1,7 @@
 """Output of commands: tables or one JSON object on stdout, progress on stderr."""
 
 import json
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,10 +16,13 @@ from rich.table import Table
 from rich.text import Text
 from typer import Option
 
+from app.headings import cell_words
 from recap.machine.printable import escape_json, visible
 from recap.storage.json_text import finite_json
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recap.vocabulary import Match
 
 
@@ -93,9 +97,10 @@ def pairs_table(title: str, rows: dict[str, Any], names: Mapping[str, str] | Non
 
 
 @contextmanager
-def steps_progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr; the caller reports (done, total)."""
-    columns = (TextColumn(what), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}"))
+def steps_progress(what: str) -> Iterator[Callable[..., None]]:
+    """A progress bar on stderr; the caller reports (done, total), and other words if they change."""
+    done_of = TextColumn("{task.completed:,.0f} of {task.total:,.0f}")
+    columns = (TextColumn("{task.description}"), BarColumn(), done_of)
     live = Progress(
         *columns,
         TimeRemainingColumn(),
@@ -104,9 +109,31 @@ def steps_progress(what: str) -> Iterator[Callable[[int, int], None]]:
         disable=not progress_console.is_terminal,
     )
     with live as progress:
-        bar = progress.add_task("", total=1, visible=False)
+        bar = progress.add_task(what, total=1, visible=False)
 
-        def report(done: int, total: int) -> None:
-            progress.update(bar, completed=done, total=total, visible=True)
+        def report(done: int, total: int, what: str = what) -> None:
+            progress.update(bar, completed=done, total=total, description=what, visible=True)
 
         yield report
+
+
+def plain_rows(table: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Plain rows; `print_json` writes a missing number as null."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict(orient="records")]
+
+
+def frame_table(title: str, table: "pd.DataFrame", headings: Mapping[str, str]) -> Table:
+    """A table for people. ``headings``: by column, in print order; other columns are left out."""
+    listed = [name for name in headings if name in table]
+    left = [escape(headings[name]) for name in listed if table[name].dtype.kind not in "iufb"]
+    shown = table_of(escape(title), *(escape(headings[name]) for name in listed), left=left)
+    for row in table[listed].itertuples(index=False):
+        shown.add_row(*(_cell(cell_words(value)) for value in row))
+    return shown
+
+
+def _cell(value: Any) -> str:
+    """A number with four digits, or "–" if it is missing."""
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.4f}"
+    return "–" if isinstance(value, int) and value < 0 else escape(str(value))

@@ -9,8 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from analysis.formatting import percent, signed
-from app.cli.console import console, progress_console, say_what_is_new, table_of
-from app.cli.frames import frame_table, plain_rows
+from app.cli.console import console, frame_table, plain_rows, progress_console, say_what_is_new, table_of
 from app.cli.options import (
     DataOption,
     DeviceOption,

@@ -34,9 +34,6 @@ COMMAND_EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "runs resume": ("recap runs resume 1",),
     "runs rm": ("recap runs rm 1",),
     "cases find": ("recap cases find data/recap --data data/mine --show tail",),
-    "cases save": ("recap cases save 17 --data data/mine --checkpoint data/recap",),
-    "cases export": ("recap cases export > cases.json",),
-    "cases import": ("recap cases import cases.json",),
     "cases share": ("recap cases share --collection Tuesday --data mine --checkpoint model --html cases.html",),
 }
 """By command, groups with a space."""

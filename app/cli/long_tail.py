@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from typer import Option
 
 from analysis.formatting import rank_number
-from app.cli.console import console, progress_console, say_what_is_new, steps_progress
-from app.cli.frames import frame_table, plain_rows
+from app.cli.console import console, frame_table, plain_rows, progress_console, say_what_is_new, steps_progress
 from app.cli.options import DataOption, GivenTimeOption, MetricOption, ModelArgument, answers, takes
 from app.headings import HEADINGS, HOP_HEADINGS, LIFT_HEADINGS, MISS_HEADINGS, TITLES, WORTH_HEADINGS, accuracy_headings
 from recap import columns as c

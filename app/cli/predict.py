@@ -9,8 +9,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import chance, next_sentence, on_day, points, signed_points
-from app.cli.console import JsonFlag, console, print_json, progress_console, rich_table, say_what_is_new, steps_progress
-from app.cli.frames import frame_table
+from app.cli.console import (
+    JsonFlag,
+    console,
+    frame_table,
+    print_json,
+    progress_console,
+    rich_table,
+    say_what_is_new,
+    steps_progress,
+)
 from app.cli.options import DataOption, ModelArgument, takes
 from app.cli.reading import ReadingOptions, SkipOption, read_options
 from recap.machine.printable import count_of

@@ -12,10 +12,18 @@ from types import FrameType
 from typing import Annotated, Any, Final
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from typer import Option
 
-from app.cli.console import JsonFlag, PresetOption, SetOption, console, print_json, print_next, progress_console
+from app.cli.console import (
+    JsonFlag,
+    PresetOption,
+    SetOption,
+    console,
+    print_json,
+    print_next,
+    progress_console,
+    steps_progress,
+)
 from app.cli.evaluate import metrics_table
 from app.cli.options import DatasetArgument, DeviceOption, EpochsOption
 
@@ -54,9 +62,8 @@ def train(
     config = config.override(assignments or [])
     chosen = choose_device(device)
     dataset = Dataset.load(data)
-    with stop_on_signals() as stop, _progress() as progress:
-        watch = _steps_shown(progress)
-        checkpoint = run.train(dataset, config, out, device=chosen, resume=resume, watch=watch, stop=stop)
+    with stop_on_signals() as stop, steps_progress("Training") as report:
+        checkpoint = run.train(dataset, config, out, device=chosen, resume=resume, watch=_shown(report), stop=stop)
     if checkpoint is None:
         progress_console.print(f"Stopped and saved. Continue with the same command and --resume ({out}).", markup=False)
         raise typer.Exit(130)
@@ -90,40 +97,14 @@ def train(
         print_next(steps, console)
 
 
-def _steps_shown(progress: Progress) -> Callable[[Any], None]:
+def _shown(report: Callable[..., None]) -> Callable[[Any], None]:
     """Shows each step that a training reports."""
-    bar = progress.add_task("", total=None, loss="", rate="")
-    steps_done = 0
 
-    def watch(report: Any) -> None:
-        nonlocal steps_done
-        steps_done += 1
-        elapsed = progress.tasks[0].elapsed or 0.0
-        progress.update(
-            bar,
-            description=f"Epoch {report.epoch} of {report.epochs}",
-            total=report.epochs * report.steps,
-            completed=(report.epoch - 1) * report.steps + report.step,
-            loss=f"loss {report.loss:.3f}",
-            rate=f"{steps_done / elapsed:.1f} steps/s" if elapsed else "",
-        )
+    def watch(step: Any) -> None:
+        what = f"Epoch {step.epoch} of {step.epochs}, loss {step.loss:.3f}"
+        report((step.epoch - 1) * step.steps + step.step, step.epochs * step.steps, what)
 
     return watch
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[loss]}"),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=progress_console,
-        transient=True,
-        disable=not progress_console.is_terminal,  # else it leaves an empty line on stderr
-    )
 
 
 class _StopRequest:

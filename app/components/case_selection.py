@@ -6,29 +6,19 @@ import pandas as pd
 import streamlit as st
 
 from analysis.records.case_selection import CaseSelection
-from app import state
+from app import address
 from app.components import words
 from app.components.chart_table import chart_table
 from recap import columns as c
-from recap.errors import RecapError
 from recap.machine.printable import markdown_text
 
-PARAM = "cases"
 _KEPT = "selected_cases"
 
 
 def current_selection() -> CaseSelection | None:
     """The current selection; an unreadable link gives a message and selects nothing."""
-    asked = state.incoming(PARAM)
-    if asked is not None:
-        try:
-            select(CaseSelection.parse(asked))
-        except RecapError:
-            st.warning(words.OTHER_CASES)
-            select(None)
-    kept = st.session_state.get(_KEPT)
-    state.write_param(PARAM, kept)
-    return None if kept is None else CaseSelection.parse(kept)
+    kept = address.current_text("cases", lambda text: CaseSelection.parse(text).text, words.OTHER_CASES, choice=_KEPT)
+    return CaseSelection.parse(kept) if kept else None
 
 
 def selection_at(eta: int) -> CaseSelection | None:
@@ -42,8 +32,7 @@ def selection_at(eta: int) -> CaseSelection | None:
 
 
 def select(selection: CaseSelection | None) -> None:
-    st.session_state[_KEPT] = None if selection is None else selection.text
-    state.write_param(PARAM, st.session_state[_KEPT])
+    address.choose(_KEPT, None if selection is None else selection.text)
 
 
 def select_picked(text: str) -> None:
@@ -71,8 +60,7 @@ def show_bins(name: str, table: pd.DataFrame, key: str, eta: int, headings: Mapp
             selection = CaseSelection.of_cohort(*flags, eta)
         else:
             selection = CaseSelection.of_bin(key, int(chosen["low"]), int(chosen["high"]))
-        kept = st.session_state.get(_KEPT)
-        if kept != selection.text:
+        if address.chosen(_KEPT) != selection.text:
             select(selection)
             st.rerun()
 

@@ -14,17 +14,15 @@ from analysis.cases.case_table import FROM, HOUR
 from analysis.glossary import TERMS
 from analysis.long_tail import headlines
 from analysis.records.ablations import ABLATION_LABELS
-from app import state
+from app import address
 from app.cached.figures import OPEN_COLUMN, known_before, list_cases, options_of
 from app.components.case_selection import selection_chip
 from app.components.text import act_button, pick, quiet
 from recap import columns as c
-from recap.errors import RecapError
 from recap.machine.printable import markdown_text, visible
 
 _PARAM: Final = "filter"
 """The link's parameter."""
-_KEPT: Final = "cases_filter"
 HEIGHT: Final = 330
 _LABELLED: Final = {"label_visibility": "visible"}
 
@@ -70,27 +68,14 @@ def button_key(cases: np.ndarray) -> str:
 
 def current_filter() -> CaseFilter:
     """The list's filter; an unreadable link gives a message and passes every case."""
-    asked = state.incoming(_PARAM)
-    if asked is not None:
-        try:
-            _keep(CaseFilter.from_text(asked))
-        except RecapError:
-            st.warning(headlines.UNREADABLE_FILTER)
-            _keep(CaseFilter())
-    chosen = CaseFilter.from_text(st.session_state.get(_KEPT, ""))
-    state.write_param(_PARAM, chosen.text or None)
-    return chosen
+    kept = address.current_text(_PARAM, lambda text: CaseFilter.from_text(text).text, headlines.UNREADABLE_FILTER)
+    return CaseFilter.from_text(kept)
 
 
 def change_filter(**fields: Any) -> None:
     """Change some fields of the filter, in a callback."""
-    chosen = CaseFilter.from_text(st.session_state.get(_KEPT, ""))
-    _keep(CaseFilter.parse(chosen.model_dump() | fields))
-
-
-def _keep(chosen: CaseFilter) -> None:
-    st.session_state[_KEPT] = chosen.text
-    state.write_param(_PARAM, chosen.text or None)
+    kept = CaseFilter.from_text(str(address.chosen(_PARAM) or ""))
+    address.choose(_PARAM, CaseFilter.parse(kept.model_dump() | fields).text)
 
 
 def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> None:

@@ -12,15 +12,15 @@ import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.formatting import capitalised
-from app import state
-from app.cached.figures import sent
+from app import address, state
+from app.cached.figures import DrawnFigure, sent
 from app.components.toolbar import file_words
 
 
 def show_figure(figure: go.Figure, key: str, alt: str, **select: Any) -> Any:
     """A chart in the app's own colours; with selection options of `st.plotly_chart`, returns the selection."""
     name = file_words(state.chart_name(key))
-    state.charts_here()[name] = figure
+    state.charts_here()[name] = figure.original if isinstance(figure, DrawnFigure) else figure
     saved = {**PLOT_CONFIG["toImageButtonOptions"], "filename": f"recap-{name}"}
     config = {**PLOT_CONFIG, "toImageButtonOptions": saved}
     return st.plotly_chart(figure, theme=None, config=config, key=key, alt=alt, **select)
@@ -74,14 +74,14 @@ def chart_table(
 
 
 def ticked_list(table: pd.DataFrame, open_row: Callable[[int], None], *on: str, key: str, **look: Any) -> None:
-    """A list; a ticked row is opened before the page is drawn again. ``on``: see `app.state.unless_late`."""
+    """A list; a ticked row is opened before the page is drawn again. ``on``: see `app.address.unless_late`."""
 
     def choose() -> None:
         row = ticked_row(st.session_state[key], len(table))
         if row is not None:
             open_row(row)
 
-    on_select = state.unless_late(choose, *on)
+    on_select = address.unless_late(choose, *on)
     st.dataframe(table, hide_index=True, key=key, selection_mode="single-row", on_select=on_select, **look)
 
 

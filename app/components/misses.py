@@ -1,4 +1,4 @@
-"""Kinds of Long tail's misses, and their map."""
+"""Kinds of Long tail's misses, and their map; and what is shown before the ablations of all cases were run."""
 
 from collections.abc import Callable
 from typing import Final
@@ -13,11 +13,13 @@ from analysis.long_tail import headlines
 from analysis.long_tail.miss_map import MIN_USERS
 from analysis.long_tail.misses import count_misses
 from app.cached import maps, tables
-from app.cached.workspace import Ranker, kept_causes
-from app.components.ablations import ask_for_ablations
+from app.cached.workspace import Ranker, is_large, kept_causes, read_ablations
+from app.components import words
 from app.components.chart_table import chart_table, ticked_row
 from app.components.text import quiet, section
 from app.headings import CELL_HEADINGS
+from app.settings import AppSettings
+from app.sources import Source
 
 MAP_HEIGHT: Final = 330
 
@@ -72,3 +74,14 @@ def _show_map(ranker: Ranker, k: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(headlines.map_line(MIN_USERS), width="content")
         chart_table({"Cells": cells}, "miss-map", headings=CELL_HEADINGS)
+
+
+def ask_for_ablations(source: Source) -> None:
+    """A note, with a button if they take minutes and not hours."""
+    if is_large(source) or AppSettings.from_environment().read_only:
+        quiet(words.NOT_MEASURED)
+        return
+    quiet(words.CAN_MEASURE)
+    if st.button("Run the ablations", icon=":material/play_arrow:", key="run-ablations"):
+        read_ablations(source)
+        st.rerun()

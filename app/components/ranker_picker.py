@@ -1,10 +1,11 @@
 """Choose the models of a page, for all views."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 
-from app import state
+from app import address, state
 from app.cached.workspace import Ranker
 from app.components import words
 from app.components.text import pick
@@ -36,10 +37,7 @@ def pick_rankers(source: Source, rankers: Mapping[str, Ranker]) -> tuple[Ranker,
 
 
 def _current(name: str, default: str, rankers: Mapping[str, Ranker]) -> Ranker:
-    asked = state.incoming(name)
-    if asked is not None and asked not in rankers:
-        st.warning(words.other_model(asked))
-    return rankers[state.current_choice(name, {token: token for token in rankers}, default)]
+    return rankers[address.current_choice(name, {token: token for token in rankers}, default, words.other_model)]
 
 
 def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranker], label: str, before: str) -> None:
@@ -51,11 +49,18 @@ def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranke
         if is_other:
             state.choose_source(picked.source.token)  # another checkpoint changes every view
         is_own = name == MODEL and picked.token == next(iter(rankers))
-        state.choose(name, None if is_other or is_own else picked.token)
+        address.choose(name, None if is_other or is_own else picked.token)
         st.session_state[side_key(_SIDES[name])] = picked.token
+
+    list_rankers(label, rankers, choose, name, key=key, value=chosen.token, before=before, width=225)
+
+
+def list_rankers(
+    label: str, rankers: Mapping[str, Ranker], act: Callable[[], None], *on: str, before: str = "", **look: Any
+) -> None:
+    """A list of models by label, see `pick`."""
 
     def named(token: str) -> str:
         return f"{before}{rankers[token].label}" if token in rankers else token
 
-    look = {"format_func": named, "width": 225}
-    pick(st.selectbox, label, list(rankers), choose, name, key=key, value=chosen.token, offered=rankers, **look)
+    pick(st.selectbox, label, list(rankers), act, *on, offered=rankers, format_func=named, **look)

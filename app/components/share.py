@@ -1,21 +1,27 @@
 """Share cases: the file's content, how well it hides the users, and the buttons that write it."""
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from analysis.cases.words import shared_title
 from analysis.explain.explanation import CaseExplanation
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
 from analysis.sharing.shared_case import Reidentification, SharedPage
-from app.cached import maps
+from app.cached import explanations, maps
 from app.cached.workspace import open_workspace
 from app.components import words
+from app.components.cases.card_grid import CardEntry
 from app.components.text import choose_one, quiet
 from app.components.toolbar import file_words, save_button
 from app.sources import Source
 from recap.machine.printable import markdown_text
+
+if TYPE_CHECKING:
+    from analysis.explain.explanation import CaseExplanation
+
 
 _MANNERS: Final = {"masked": "Masked", "hidden": "Places hidden", "exact": "As recorded"}
 
@@ -63,9 +69,9 @@ def _report(page: SharedPage, estimate: Reidentification) -> None:
     st.markdown(f"**{markdown_text(page.note)}**")
     st.table({change.what: markdown_text(change.how) for change in page.changes}, border="horizontal")
     st.markdown(f"**{markdown_text(estimate.sentence)}**")
-    lines = [words.counted_over(estimate.users)]
+    lines = [words.COUNTED_OVER.format(users=estimate.users)]
     if page.min_users is not None and estimate.matching_users < page.min_users:
-        lines.append(words.too_few(page.min_users))
+        lines.append(words.FEW_MATCH.format(users=page.min_users))
     quiet(" ".join(lines))
 
 
@@ -75,3 +81,30 @@ def _files(page: SharedPage, key: str, name: str) -> None:
     with st.container(horizontal=True):
         save_button("Page (HTML)", lambda: render_html(page).encode(), f"{stem}.html", key=f"{key}-html-{manner}")
         save_button("Data (JSON)", lambda: page.model_dump_json().encode(), f"{stem}.json", key=f"{key}-json-{manner}")
+
+
+_MOST: Final = 10
+"""Cases of one page; each is explained in full when the dialog opens."""
+
+
+def share_shown(source: Source, entries: list[CardEntry], title: str) -> None:
+    """A button for a list by the title of its collection or recipe; nothing for models without parts."""
+    if not source.has_parts or not entries:
+        return
+    first = entries[:_MOST]
+
+    def explained() -> "list[CaseExplanation]":
+        return [_explain(source, entry) for entry in first]
+
+    notes = [entry.saved.value.note if entry.saved else "" for entry in first]
+    share_button(
+        source, explained, key="cases", name=title, title=shared_title(title, len(first), len(entries)), notes=notes
+    )
+
+
+def _explain(source: Source, entry: CardEntry) -> "CaseExplanation":
+    moment = open_workspace(source).moment(entry.case)
+    if entry.saved is None:
+        return explanations.explain(source, moment)
+    link = entry.saved.value.link
+    return explanations.explain(source, moment, about=link.about, against=link.against, edits=link.edits)

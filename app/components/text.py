@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
-from app import state
+from app import address
 from recap.machine.printable import markdown_text
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ def pick(
     """A widget that shows ``value``; a choice runs ``act``. Its label is for screen readers unless ``look`` shows it.
 
     Args:
-        on, offered: see `app.state.unless_late`.
+        on, offered: see `app.address.unless_late`.
         look: further options of the widget.
     """
     st.session_state[key] = value
     if kind in (st.pills, st.segmented_control):  # on a phone too, all choices are seen
         look = {"wrap": True} | look
-    change = state.unless_late(act, *on, key=key if offered else None, offered=offered)
+    change = address.unless_late(act, *on, key=key if offered else None, offered=offered)
     kind(label, options, key=key, on_change=change, **({"label_visibility": "collapsed"} | look))
 
 

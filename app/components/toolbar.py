@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.figures.vector import why_no_vectors, write_vector
 from analysis.records.accuracy import CHOSEN_METRICS, METRIC_LABELS
 from analysis.sharing.tables import AS_RECORDED, PRIVACY, is_personal, share_table, to_csv
-from app import state
+from app import address, state
 from app.cached.workspace import imported_predictions, open_workspace
 from app.components import words
 from app.components.text import pick, quiet, toggle
@@ -23,10 +23,8 @@ from recap.history.moments import Moment
 from recap.machine.printable import markdown_text
 
 
-def source_picker(source: Source, width: int = 360, *, lists: bool = False, says_start: bool = True) -> None:
-    """Choose among all datasets and checkpoints, with ``lists`` also imported predictions of the open dataset;
-    ``says_start``: a grey line says where the open model's curves started.
-    """
+def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> None:
+    """Choose among all datasets and checkpoints, with ``lists`` also imported predictions of the open dataset."""
     labels = {item.token: item.label for item in find_sources(AppSettings.from_environment())}
     imported = {key: item.label for key, item in imported_predictions(source).items()} if lists else {}
     labels |= imported
@@ -51,8 +49,10 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False, says
         width=width,
         help=words.SOURCES_HELP,
     )
-    if says_start and source.start is not None:
-        quiet(f"{words.STARTS[source.start].capitalize()}.")
+
+
+SWITCHED: Final = {"true": True, "false": False}
+"""By text in links."""
 
 
 def metric_control(default: str = "hr20") -> str:
@@ -61,13 +61,13 @@ def metric_control(default: str = "hr20") -> str:
 
 
 def choice_control(name: str, choices: Mapping[str, str], default: str, labels: Mapping[str, str]) -> str:
-    """A row of choices (by text in links), always one of them on, see `app.state.current_choice`."""
+    """A row of choices (by text in links), always one of them on, see `app.address.current_choice`."""
     key = f"pick_{name}"
-    chosen, offered = state.current_choice(name, choices, default), list(dict.fromkeys(choices.values()))
+    chosen, offered = address.current_choice(name, choices, default), list(dict.fromkeys(choices.values()))
     look: dict[str, Any] = {"required": True, "format_func": labels.__getitem__}
 
     def choose() -> None:
-        state.choose(name, st.session_state[key])
+        address.choose(name, st.session_state[key])
 
     pick(st.segmented_control, name.capitalize(), offered, choose, name, key=key, value=chosen, **look)
     return str(st.session_state[key])
@@ -85,22 +85,24 @@ def open_case_button(
 ) -> None:
     """Open a case or moment on another page; ``about`` is the place to explain."""
     if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=key, **look):
-        if isinstance(case, Moment):
-            state.remember(case)
         fields = state.fields_of(case) | ({} if about is None else {"about": str(about)})
-        st.switch_page(page.path, query_params=state.link_to(source, **fields))
+        address.go(page, state.link_to(source, **fields))
 
 
 def truth_toggle() -> bool:
     """Whether the true next place is shown; draw it before everything that depends on it."""
-    return toggle(
-        "Truth",
-        True,
-        key="truth",
-        bind="query-params",
-        persist_state="session",  # stays hidden on other pages
-        help=words.TRUTH_HELP,
-    )
+    return switch("truth", "Truth", True, help=words.TRUTH_HELP)
+
+
+def switch(name: str, label: str, default: bool, *, help: str = "") -> bool:
+    """A switch that a link turns on or off by its name; with a help mark if there is a ``help``."""
+    st.session_state[name] = address.current_choice(name, SWITCHED, default)
+
+    def choose() -> None:
+        address.choose(name, st.session_state[name])
+
+    draw = partial(toggle, help=help) if help else st.toggle
+    return draw(label, key=name, on_change=address.unless_late(choose, name))
 
 
 @st.fragment

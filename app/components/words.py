@@ -9,42 +9,19 @@ NO_SOURCE: Final = "Open a table of check-ins, or make a dataset and a model wit
 NOT_MEASURED: Final = "Not measured yet: run `recap long-tail --full`."
 CAN_MEASURE: Final = "Not measured yet: each case must be ranked again without each part."
 OTHER_CASES: Final = "The link's choice of cases cannot be read, so all cases are listed."
-STARTS: Final = {"pretrained": "curves started from other cities (pretrained)", "zero": "curves started from zero"}
 SOURCES_HELP: Final = "The demo city, your own data and models, and what the app was started with."
 TRUTH_HELP: Final = "Turn off to hide the true next place."
 CSV_TABLES: Final = "Tables download as CSV. Each chart has its own PNG button."
 AS_RECORDED_HELP: Final = "Real times, places and user numbers."
 KEEP_FILES: Final = "The files contain people's places and times: keep them to yourself."
 SAFE_FILES: Final = "Safe to share: pseudonyms, no dates, rare places blurred."
+COUNTED_OVER: Final = "Counted over all {users:,} users of the dataset."
+FEW_MATCH: Final = "Fewer than {users} match: *Places hidden* also blurs the user's own places."
 READ_ONLY: Final = "This app is read-only: nothing can be saved here."
-INVENTED_PEOPLE: Final = "all invented"
-REAL_PEOPLE: Final = "real: treat as sensitive"
-ROUTINES: Final = (
-    "Predictions about one person can expose a routine. Use averages, ask for consent, and never base a decision "
-    "about a person on them."
-)
-NO_PARTS: Final = "none, one number for each place"
-
-
-def graph_fact(hops: int | None) -> str:
-    return "none" if hops is None else f"one token for the places exactly {hops} hops away"
-
-
-def curves_start(started_from: str | None) -> str:
-    return f"pretrained ones, `{started_from[:12]}`" if started_from else "zero"
 
 
 def other_model(asked: str) -> str:
     return f"The link's model is not here, so another one is shown: {markdown_text(asked[:60])}"
-
-
-def counted_over(users: int) -> str:
-    return f"Counted over all {users:,} users of the dataset."
-
-
-def too_few(min_users: int) -> str:
-    """Advice if too few users match a shared case."""
-    return f"Fewer than {min_users} match: *Places hidden* also blurs the user's own places."
 
 
 def published(described: str) -> str:

@@ -19,9 +19,9 @@ from app.components.cases.case_choice import (
 from app.components.cases.chosen_case import show_chosen
 from app.components.cases.exchange import exchange_control
 from app.components.cases.present_button import present_button
-from app.components.cases.share_cases import share_shown
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
+from app.components.share import share_shown
 from app.components.text import quiet
 from app.components.toolbar import source_picker
 from app.sources import Source

@@ -1,25 +1,29 @@
 """Compare two models on the same cases, by transition count, by seed, and case by case."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from analysis.compare import words
 from analysis.compare.comparison import found_within
 from analysis.figures.compare import comparison_bars
-from app import state
+from app import address
 from app.cached import comparisons
 from app.cached.comparisons import default_pair, side_options
 from app.cached.workspace import Ranker
-from app.components.compare.all_models import save_all_models
-from app.components.compare.findings import show_differences, show_numbers, show_reliability, show_seeds
-from app.components.compare.flipped_cases import current_cell, show_flipped_cases
+from app.components.compare.findings import (
+    save_all_models,
+    show_differences,
+    show_numbers,
+    show_reliability,
+    show_seeds,
+)
+from app.components.compare.flipped_cases import FLIPPED, show_flipped_cases
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.present.add import Said, bar_picture, slides_button
-from app.components.ranker_picker import side_key
-from app.components.text import act_button, pick, quiet
+from app.components.ranker_picker import list_rankers, side_key
+from app.components.text import act_button, quiet
 from app.components.toolbar import downloads, metric_control, source_picker
 from app.pages import COMPARE
 from app.sources import Source
@@ -47,7 +51,7 @@ def view() -> None:
     found = comparisons.compared(a, b, metric, found_within(metric))
     st.title(markdown_text(words.comparison_headline(found)), anchor=False)
     st.markdown(markdown_text(words.finds_sentence(found)))
-    cell = current_cell()
+    cell = address.current_choice("cell", {name: name for name in FLIPPED}, FLIPPED[0])
     grid = st.grid(3, min_column_width=330, gap="medium")
     with grid.cell(column_span=2):
         show_differences(source, found)
@@ -73,20 +77,17 @@ def view() -> None:
 
 def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, Ranker]:
     """The sides of a link or the selectors; an unknown one gives a message and the default."""
+    link = address.linked(*_NAMES)
     for name, default in zip(_NAMES, default_pair(source), strict=True):
-        asked = state.incoming(name)
-        if asked is not None and asked in options:
-            st.session_state[side_key(name)] = asked
-        elif asked is not None:
-            st.warning(words.other_side(name, asked))
-            st.session_state[side_key(name)] = default
-        if st.session_state.get(side_key(name)) not in options:
-            st.session_state[side_key(name)] = default
+        chosen = st.session_state.get(side_key(name)) if link is None else link[name]
+        if link is not None and chosen not in (None, *options):
+            st.warning(words.other_side(name, str(chosen)))
+        st.session_state[side_key(name)] = chosen if chosen in options else default
     a, b = (options[st.session_state[side_key(name)]] for name in _NAMES)
     sides = comparisons.same_question(a, b, source)
     for name, side in zip(_NAMES, sides, strict=True):
         st.session_state[side_key(name)] = side.token
-        state.write_param(name, side.token)
+    address.write(a=sides[0].token, b=sides[1].token)
     return sides
 
 
@@ -96,9 +97,8 @@ def _pick(name: str, label: str, options: dict[str, Ranker]) -> None:
     def choose() -> None:
         st.session_state[side_key(name)] = st.session_state[key]
 
-    look: dict[str, Any] = {"value": st.session_state[side_key(name)], "width": 205, "help": words.SIDES_HELP}
-    look["format_func"] = lambda token: options[token].label if token in options else token
-    pick(st.selectbox, label, list(options), choose, *_NAMES, key=key, offered=options, **look)
+    value = st.session_state[side_key(name)]
+    list_rankers(label, options, choose, *_NAMES, key=key, value=value, width=205, help=words.SIDES_HELP)
 
 
 def _exchange() -> None:

@@ -20,9 +20,8 @@ from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import PlacePair, back_to_truth, current_pair, runner_up_picker
 from app.components.explain.case_picker import case_picker
 from app.components.explain.contributions import show_contributions
-from app.components.explain.listed_ranks import show_listed_ranks
 from app.components.explain.model_page import show_model_page
-from app.components.explain.ranks_only import show_ranks_only
+from app.components.explain.ranks_only import show_listed_ranks, show_ranks_only
 from app.components.explain.tabs import COLOURS, show_tabs
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.next.asked_time import at_usual_time
@@ -42,12 +41,12 @@ _FEATURE_COLOURS: Final = {"revisits": "violet", "paths": "green"}
 @error_boundary
 def view() -> None:
     source, opened = source_with_cases(lists=True)
-    moment = None if source.imported is not None else state.current_moment(opened.known)
-    if moment is None:
-        moment = opened.moment(state.current_case(len(opened.cases), first=partial(first_case, source)))
-    elif source.reads_time and moment.next_place(opened.known.dataset) is None:
+    only_cases = source.imported is not None
+    moment = state.current_moment(opened, partial(first_case, source), only_cases=only_cases)
+    if source.reads_time and moment.next_place(opened.known.dataset) is None:
         moment = at_usual_time(opened.known, moment)
         state.set_moment(moment)
+    state.write_moment(moment)
     if source.imported is not None and isinstance(moment, Case):
         show_listed_ranks(source, moment)
     elif source.checkpoint_hash is None:

@@ -6,12 +6,10 @@ import streamlit as st
 
 from analysis.learn.course import COURSE, MINUTES, ROUTE
 from analysis.learn.progress import QUESTIONS, CourseProgress
-from app import state
 from app.components.empty import open_source
 from app.components.error_boundary import error_boundary
 from app.components.learn import place, words
-from app.components.learn.lesson_page import show_lesson
-from app.components.learn.page_top import start_at_top
+from app.components.learn.lesson_page import show_lesson, start_at_top
 from app.components.learn.teacher import show_teacher
 from app.components.text import pick, quiet
 from app.components.toolbar import source_picker
@@ -20,18 +18,26 @@ from app.components.toolbar import source_picker
 @error_boundary
 def view() -> None:
     source = open_source()
-    if st.query_params.get("page") == "teacher":
+    if place.is_teachers_page():
         show_teacher(source)
         return
     number, progress = place.current_lesson(), place.current_progress()
     with st.container(horizontal=True, vertical_alignment="center"):
         _show_contents(number, progress)
         answered = sum(progress.answered(at) for at in range(len(COURSE)))
-        quiet(words.progress_line(ROUTE, MINUTES, answered, QUESTIONS * len(COURSE)), width="content")
+        asked = {"answered": answered, "questions": QUESTIONS * len(COURSE)}
+        quiet(words.PROGRESS_LINE.format(lessons=ROUTE, minutes=MINUTES, **asked), width="content")
         st.space("stretch")
         with st.popover("More", icon=":material/tune:", type="tertiary"):
             source_picker(source)
-            st.button("For teachers", icon=":material/school:", type="tertiary", key="learn_teacher", on_click=_teach)
+            st.button(
+                "For teachers",
+                icon=":material/school:",
+                type="tertiary",
+                key="learn_teacher",
+                on_click=place.turn_to,
+                args=("teacher",),
+            )
     show_lesson(source, number, progress)
     start_at_top(COURSE[number].outline.key)
 
@@ -56,10 +62,6 @@ def _chosen() -> None:
     chosen = st.session_state.get("learn_contents")
     if chosen is not None:
         place.go_to(int(chosen))
-
-
-def _teach() -> None:
-    state.follow({"page": "teacher"})
 
 
 view()

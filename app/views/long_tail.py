@@ -19,22 +19,23 @@ from analysis.figures.long_tail import (
 )
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count, accuracy_rises, rare_accuracy
-from app import state
+from analysis.records.causes import count_lost_hits
+from analysis.records.evaluation_records import LISTS
+from app import address, state
 from app.cached import tables
 from app.cached.figures import drawn
-from app.cached.workspace import Ranker
-from app.components.ablations import ask_for_ablations
+from app.cached.workspace import Ranker, kept_causes
 from app.components.case_selection import current_selection, select_picked, selection_at, show_bins
 from app.components.case_table import change_filter, show_case_table
 from app.components.chart_table import chart_table, show_figure
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
-from app.components.misses import show_misses
+from app.components.misses import ask_for_ablations, show_misses
 from app.components.picture import show_picture
 from app.components.present.add import Said, bar_picture, slides_button
 from app.components.ranker_picker import pick_rankers
 from app.components.text import pick, quiet, section
-from app.components.toolbar import choice_control, downloads, metric_control
+from app.components.toolbar import SWITCHED, choice_control, downloads, metric_control
 from app.headings import HOP_HEADINGS, USER_HEADINGS, WORTH_HEADINGS, accuracy_headings
 from app.pages import EXPLAIN, LONG_TAIL, WALK
 from recap import columns as c
@@ -84,10 +85,10 @@ def view() -> None:
 
 
 def eta_slider() -> int:
-    eta = state.current_choice("eta", {str(n): n for n in range(10)}, TAIL_MAX_COUNT)
+    eta = address.current_choice("eta", {str(n): n for n in range(10)}, TAIL_MAX_COUNT)
 
     def choose() -> None:
-        state.choose("eta", st.session_state["pick_eta"])
+        address.choose("eta", st.session_state["pick_eta"])
 
     look: dict[str, Any] = {"value": eta, "max_value": 9, "width": 170, "label_visibility": "visible"}
     pick(st.slider, headlines.ETA_LABEL, 0, choose, "eta", key="pick_eta", **look)
@@ -136,11 +137,11 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
 @st.fragment
 def _show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
     """Draw only the open tab."""
-    st.session_state["pick_tab"] = state.current_choice("tab", TABS, CASES)
+    st.session_state["pick_tab"] = address.current_choice("tab", TABS, CASES)
     cases, worth, misses = st.tabs(
         [CASES, WORTH, MISSES],
         key="pick_tab",
-        on_change=state.unless_late(lambda: state.choose("tab", st.session_state["pick_tab"]), "tab"),
+        on_change=address.unless_late(lambda: address.choose("tab", st.session_state["pick_tab"]), "tab"),
     )
     k = found_within(metric)
     if cases.open:
@@ -156,7 +157,7 @@ def _show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
 
 def _list_kind(kind: str | None) -> None:
     change_filter(reasons=() if kind is None else (kind,))
-    state.choose("tab", CASES)
+    address.choose("tab", CASES)
 
 
 def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
@@ -172,13 +173,12 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
         REFERENCE_RANK: text(reference.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
         WHY: text("Why", width=410 if is_wide else 240, help=headlines.WHY_HELP),
     }
-    hides_truth = st.query_params.get("truth") == "false"
+    hides_truth = not address.current_choice("truth", SWITCHED, True)
     has_model = model.source.checkpoint_hash is not None
     page = EXPLAIN if has_model or model.model is None else WALK
 
     def open_case(case: int) -> None:
-        hidden = {"truth": "false"} if hides_truth else {}
-        st.switch_page(page.path, query_params=state.link_to(model.source, case=str(case), **hidden))
+        address.go(page, state.link_to(model.source, case=str(case)))
 
     show_case_table(table, open_case=open_case, opens=f"{page.title} →", columns=columns, show_truth=not hides_truth)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -200,8 +200,8 @@ def show_worth(model: Ranker, metric: str, k: int) -> None:
 
 def _show_parts(model: Ranker, metric: str, k: int) -> None:
     worth = tables.worth(model.source, k) if model.model is None else None
-    hits = tables.lost_hits(model.source, k) if worth is not None else None
-    section(headlines.lost_hits_line(hits) if hits is not None else "What each part is worth")
+    causes = kept_causes(model.source) if worth is not None else None
+    section("What each part is worth" if causes is None else headlines.lost_hits_line(count_lost_hits(causes, k)))
     if model.model is not None or not model.source.has_parts:
         quiet(headlines.no_parts(model.label))
         return
@@ -227,7 +227,7 @@ def _files(model: Ranker, reference: Ranker, metric: str, eta: int) -> dict[str,
         "Accuracy by user": tables.by_user(model),
         "Hop sweep": tables.hops(model.source),
         "Sorted transition counts": tables.distribution(model.source),
-        "Evaluation records": tables.flat_records(model),
+        "Evaluation records": model.records.drop(columns=list(LISTS), errors="ignore"),
     }
 
 

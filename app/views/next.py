@@ -1,23 +1,20 @@
 """Next: where a user, everyone, or a trajectory of your own goes next."""
 
 from datetime import date
-from typing import Any, Final
 
 import streamlit as st
 
 from analysis.trajectories.everyone import last_day
-from app import state
+from app import address, state
 from app.cached import explanations
 from app.components.empty import open_source
 from app.components.error_boundary import error_boundary
 from app.components.next import asked_time, choice, words
 from app.components.next.everyone import as_of_control, show_everyone
 from app.components.next.prediction import show_prediction
-from app.components.text import quiet, toggle
-from app.components.toolbar import choice_control, source_picker
+from app.components.text import quiet
+from app.components.toolbar import choice_control, source_picker, switch
 from recap.machine.printable import markdown_text
-
-_KEPT: Final[dict[str, Any]] = {"bind": "query-params", "persist_state": "session"}
 
 
 @error_boundary
@@ -29,6 +26,7 @@ def view() -> None:
         itinerary = choice.current_itinerary(opened, part)
         if part != choice.EVERYONE:
             itinerary = asked_time.timed(opened, itinerary, reads_time=source.reads_time)
+            address.write(**dict.fromkeys(state.ITINERARY) | state.fields_of(itinerary))
         if part == choice.ONE:
             choice.pick_user(opened, itinerary)
         as_of: date | None = None
@@ -41,24 +39,24 @@ def view() -> None:
                 else:
                     choice.pick_moment(opened, itinerary)
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, width=310, says_start=False)
+        source_picker(source, width=310)
         asked_time.pick_question(source)
         if part != choice.EVERYONE:
             st.space("stretch")
-            only_new = toggle("Only new places", key="new", help=words.NEW_HELP, **_KEPT)
+            only_new = switch("new", "Only new places", False, help=words.NEW_HELP)
         if part == choice.ONE and itinerary.next_place(opened.dataset) is not None:
-            show_truth = toggle("What happened", key="happened", help=words.HAPPENED_HELP, **_KEPT)
+            show_truth = switch("happened", "What happened", False, help=words.HAPPENED_HELP)
     at = None
+    if part == choice.EVERYONE:
+        address.write(user=None, row=None, stops=None)
     if part == choice.EVERYONE and source.reads_time:
         at = asked_time.pick_time_of_all(opened, as_of or last_day(opened))
     elif part == choice.EVERYONE:
-        state.write_param("at", None)
+        address.write(at=None)
     elif itinerary.at is not None:
         asked_time.pick_own_time(opened, itinerary)
     for note in opened.notes:
         quiet(markdown_text(note))
-    if itinerary.at is not None and part != choice.EVERYONE:
-        asked_time.say_usual_pause(opened, itinerary)
     if part == choice.EVERYONE:
         show_everyone(source, as_of, at)
         if at is not None:

@@ -3,9 +3,8 @@
 import streamlit as st
 
 from analysis.formatting import duration
-from app import state, uploads
+from app import address, state, uploads
 from app.cached import run_store
-from app.cached.better_source import better_source
 from app.cached.workspace import open_workspace
 from app.components.error_boundary import error_boundary
 from app.components.own_data import words
@@ -14,7 +13,7 @@ from app.components.own_data.next_file import add_file
 from app.components.runs.live import once_drawn, show_live
 from app.components.runs.words import run_headline
 from app.components.text import quiet, section
-from app.pages import COMPARE, EXPLAIN, LONG_TAIL, NEXT, OPEN_DATA, OVERVIEW, WALK
+from app.pages import NEXT, OPEN_DATA
 from app.settings import AppSettings
 from app.sources import Source, dataset_source, own_datasets
 from app.uploads import LARGEST_MB, Upload
@@ -50,11 +49,6 @@ def view() -> None:
         _show_ready(source)
     else:
         _show_drop(settings)
-    if source is not None:
-        with st.container(horizontal=True):
-            for page in (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, COMPARE):
-                if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=f"to-{page.name}"):
-                    st.switch_page(page.path, query_params=state.link_to(source))
 
 
 def _show_steps(current: int) -> None:
@@ -66,20 +60,15 @@ def _show_steps(current: int) -> None:
 
 
 def _show_drop(settings: AppSettings) -> None:
-    """Step 1: a file, a path, a checkpoint, or a dataset that is here already."""
+    """Step 1: a file, a path, or a dataset that is here already."""
     st.title(words.OPEN, anchor=False)
     st.markdown(f"{words.WHAT_FILE} {words.STAYS[settings.is_local]} {words.COPY}")
     file = st.file_uploader(words.FILE, max_upload_size=LARGEST_MB)
     path = st.text_input(words.PATH, placeholder="/home/me/visits.csv") if settings.is_local else ""
     if file is not None or path:
         upload = uploads.open_path(path) if file is None else uploads.keep_copy(file.name, file)
-        state.write_param("upload", upload.token)
+        address.write(upload=upload.token)
         st.rerun()
-    if settings.is_local:
-        with st.expander(words.CHECKPOINT):
-            folder = st.text_input(words.CHECKPOINT_PATH, key="checkpoint_path")
-            if folder and st.button("Add", key="checkpoint_add"):
-                st.success(words.ADDED.format(name=markdown_text(uploads.add_checkpoint(folder).name)))
     mine = own_datasets()
     if mine:
         section(words.YOUR_DATASETS)
@@ -108,24 +97,24 @@ def _check(upload: Upload) -> None:
             st.button(words.BACK)
     if st.button(words.OTHER_FILE, icon=":material/close:", type="tertiary"):
         upload.discard()
-        state.write_param("upload", None)
+        address.write(upload=None)
         st.rerun()
     if folder is not None:
-        state.write_param("upload", None)
+        address.write(upload=None)
         _open(dataset_source(folder))
 
 
 def _open(source: Source | None) -> None:
     assert source is not None
     state.choose_source(source.token)
-    state.write_param("ready", "1")
+    address.write(ready="1")
     st.rerun()
 
 
 def _show_ready(source: Source) -> None:
     """Step 3: what the dataset holds, predictions, and a training to start."""
     opened, store = open_workspace(source), run_store.open_store()
-    quiet(state.note_on(OPEN_DATA.name))
+    quiet(address.note_on(OPEN_DATA.name))
     dataset, checkins = opened.dataset, opened.dataset.checkins
     users, places = count_of(dataset.num_users, "user"), count_of(dataset.num_pois, "place")
     cases = count_of(len(opened.cases), "test case")
@@ -140,11 +129,11 @@ def _show_ready(source: Source) -> None:
         st.markdown(words.LOOK)
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button("Predict", icon=":material/arrow_forward:", type="primary", key="predict"):
-                st.switch_page(NEXT.path, query_params=state.link_to(source))
+                address.go(NEXT, state.link_to(source))
             specs = run_store.build_specs_of(source, preset=DEFAULT_PRESET)
             if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
                 (started,) = control.submit(store, specs)
-                state.write_param("run", started.id)
+                address.write(run=started.id)
                 st.rerun()
             time = estimate(store, specs[0], "cuda" if run_store.gpus() else "cpu").seconds
             quiet(words.NO_ESTIMATE if time is None else words.TAKES.format(time=duration(time)))
@@ -166,10 +155,10 @@ def _show_training(run: RunFolder) -> None:
     described = describe_run(run)
     trained = run_store.source_of(run) if described["checkpoint"] and described["state"] not in ACTIVE else None
     if trained is not None and once_drawn("trained"):
-        better, said = better_source(trained)
-        state.leave_note(NEXT.name, markdown_text(said))
+        better, said = run_store.better_source(trained)
+        address.leave_note(NEXT.name, markdown_text(said))
         state.choose_source(better.token)
-        st.switch_page(NEXT.path, query_params=state.link_to(better))
+        address.go(NEXT, state.link_to(better))
     left = seconds_left(run) if described["state"] == "running" else None
     st.title(run_headline(described, run.read_summary(), left), anchor=False)
     quiet(words.CONTINUES)

@@ -12,14 +12,12 @@ from app import state
 from app.cached import tables
 from app.cached.figures import drawn
 from app.cached.workspace import checkpoints_of, kept_causes, model_label, open_workspace
-from app.components.card import show_model_card
 from app.components.chart_table import show_figure
 from app.components.empty import open_data_button, source_with_cases, train_button
 from app.components.error_boundary import error_boundary
 from app.components.present.add import Said, bar_picture, slides_button
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, metric_control, open_case_button, source_picker
-from app.components.words import STARTS
+from app.components.toolbar import downloads, metric_control, open_case_button, save_button, source_picker
 from app.pages import EXPLAIN, OVERVIEW, WALK
 from app.sources import Source
 from recap import columns as c
@@ -32,11 +30,11 @@ BADGE_COLOURS = {"past_visits": "violet", "two_hop_paths": "green", "missed": "g
 def view() -> None:
     source, opened = source_with_cases()
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, width=310, says_start=False)
+        source_picker(source, width=310)
         metric = metric_control(fitting_metric(opened.places_known))
         st.space("stretch")
         open_data_button()
-        show_model_card(source)
+        _card_button(source)
         data = st.container(width="content")
     title = st.container()
     halves = st.grid(2, min_column_width=400, gap="medium")
@@ -51,7 +49,6 @@ def view() -> None:
         sentence = words.overview_sentence(groups, metric, rare, opened.places_known)
         facts = opened.dataset.num_users, opened.dataset.num_pois, len(opened.cases)
         described = words.describe_data(*facts, invented=state.consume_synthetic_notice())
-        described = described if source.start is None else f"{described} · {STARTS[source.start]}"
         said = markdown_text(f"{sentence} {headline}".strip())
         st.markdown(f"{said}  \n:small[:gray[{described}]]")  # one block, so that the picture is on the first screen
         if all(model.checkpoint_folder is None for model in checkpoints_of(source)):
@@ -81,6 +78,20 @@ def view() -> None:
             source=source,
             key="overview",
         )
+
+
+def _card_button(source: Source) -> None:
+    """Save the checkpoint's card: its training, accuracy and limits."""
+    folder = source.checkpoint_folder
+    if folder is None:
+        return
+
+    def read() -> bytes:
+        from recap.checkpoint import MODEL_CARD  # here, so that the button alone does not load torch
+
+        return (folder / MODEL_CARD).read_bytes()
+
+    save_button("Model card", read, "model-card.md", key="model-card", icon=":material/description:", type="tertiary")
 
 
 def show_distribution(source: Source) -> None:

@@ -8,7 +8,7 @@ from analysis.cases.slides import SLIDE_STEPS
 from analysis.figures.elements import png_element
 from analysis.formatting import capitalised
 from analysis.sharing.slides import SharedSlide
-from app import state
+from app import address, state
 from app.cached.workspace import open_workspace
 from app.components.cases.collection_order import SAID
 from app.components.empty import open_source
@@ -16,8 +16,7 @@ from app.components.error_boundary import error_boundary
 from app.components.picture import show_picture
 from app.components.present import words
 from app.components.present.deck import Deck, current_deck, current_slide, go_to_step
-from app.components.present.files import files_control
-from app.components.present.slides import slide_at
+from app.components.present.slides import files_control, slide_at
 from app.components.text import coloured, key_button, pick, quiet, say_once
 from app.components.theme_watch import watch_theme
 from app.pages import CASES, PAGES
@@ -70,7 +69,7 @@ def _controls(source: Source, deck: Deck, position: int) -> None:
 
         look: dict[str, Any] = {"key": "present_step", "value": step, "format_func": SLIDE_STEPS.__getitem__}
         if step == "finding":
-            quiet(words.slide_number(position, len(deck.slides)), width="content")
+            quiet(words.SLIDE_NUMBER.format(number=position + 1, slides=len(deck.slides)), width="content")
         else:
             pick(st.segmented_control, "Slide", list(SLIDE_STEPS), jump, "at", "step", **look)
         st.space("stretch")
@@ -93,7 +92,7 @@ def _leave(reason: str) -> None:
 def _end_button(label: str) -> None:
     """A button to the previous page, or to Cases after a link."""
     if st.button(label, icon=":material/close:", key="present_end", type="tertiary", shortcut="Escape", help="End"):
-        before = state.came_from()
+        before = address.came_from()
         page = next((view for view in PAGES if view.name == before), PAGES[0] if before == "start" else CASES)
         st.switch_page(page.path)
 

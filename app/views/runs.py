@@ -6,15 +6,13 @@ import streamlit as st
 
 from analysis.link_hashes import compare_hashes, link_hashes
 from analysis.training_progress import queue_table
-from app import state
+from app import address
 from app.cached import run_store
 from app.components.chart_table import ticked_row
 from app.components.error_boundary import error_boundary
 from app.components.runs import words
-from app.components.runs.actions import show_actions
-from app.components.runs.example import show_example
 from app.components.runs.form import show_form
-from app.components.runs.live import show_gpus, show_live
+from app.components.runs.live import show_actions, show_example, show_gpus, show_live
 from app.components.text import say_once, section
 from recap.errors import RecapError
 from recap.runs.store.description import describe_run
@@ -41,7 +39,7 @@ def view() -> None:
     rows = run_store.list_rows(store)
     chosen = _chosen(store, rows)
     if st.session_state.get("source"):  # a reload keeps the dataset that a new run begins on
-        state.write_param("source", st.session_state["source"])
+        address.write(source=st.session_state["source"])
     st.title(_title(store, chosen), anchor=False)
     say_once("run_refusal")
     grid = st.grid(3, min_column_width=_NARROW)
@@ -97,7 +95,8 @@ def _chosen(store: RunStore, rows: list[RunRow]) -> str | None:
     to other data gives a message.
     """
     numbers = [row["id"] for row in rows]
-    linked, made_with = state.incoming("run"), state.incoming("dataset")
+    link = address.linked("run", "dataset") or {}
+    linked, made_with = link.get("run"), link.get("dataset")
     if linked is not None:
         st.session_state["run"] = linked
     asked = st.session_state.get("run")
@@ -108,11 +107,11 @@ def _chosen(store: RunStore, rows: list[RunRow]) -> str | None:
         dataset = store.get(chosen).read_spec().dataset_hash if chosen is not None else ""
     except RecapError:  # a damaged run is described by the page
         dataset = ""
-    state.write_params({"run": chosen, "dataset": link_hashes(dataset, None).get("dataset")})
+    address.write(run=chosen, dataset=link_hashes(dataset, None).get("dataset"))
     if linked is not None and linked != chosen:
         st.session_state["run_note"] = chosen, words.UNKNOWN_RUN
     elif linked is not None and made_with and compare_hashes({"dataset": made_with}, dataset, None).differing:
-        st.session_state["run_note"] = chosen, words.other_data(str(chosen))
+        st.session_state["run_note"] = chosen, words.OF_OTHER_DATA.format(run=chosen)
     of, note = st.session_state.get("run_note", (None, ""))
     if note and of == chosen:
         st.warning(note)

@@ -21,6 +21,7 @@ from app.components.walk.case_choice import (
     walk_selection,
 )
 from app.components.walk.walk_player import show_walk_player
+from recap.history.moments import Case
 
 
 @error_boundary
@@ -28,10 +29,11 @@ def view() -> None:
     source, opened = source_with_cases(lists=True)
     if "case" not in st.session_state and "case" not in st.query_params:
         filters_changed()  # a link that names filters and no case opens the first case that passes
-    moment = None if source.imported is not None else state.current_moment(opened.known)
-    if moment is not None:
-        st.session_state["case"] = last_case(opened.known, moment)
-    case = state.current_case(len(opened.cases), first=partial(first_case, source))
+    only_cases = source.imported is not None
+    moment = state.current_moment(opened, partial(first_case, source), only_cases=only_cases)
+    case = moment.number if isinstance(moment, Case) else last_case(opened.known, moment)
+    st.session_state["case"] = case
+    state.write_moment(moment, case=str(case))
     selection = walk_selection(source)
     with st.container(horizontal=True, vertical_alignment="center"):
         trajectory_slot = st.container(horizontal=True, width="content")
@@ -44,6 +46,7 @@ def view() -> None:
         if len(numbers) and case not in numbers:
             case = int(numbers[0])
             state.set_case(case)
+            state.write_moment(opened.moment(case))
         st.session_state["filters_changed"] = False  # last: a click may end this run at any line above
     with count_slot:
         count_and_jumps(source, case, numbers)
@@ -56,7 +59,7 @@ def view() -> None:
     later = numbers[numbers > trajectory.cases[-1]]
     show_walk_player(source, trajectory, int(later[0]) if len(later) else None)
     if case not in numbers:
-        quiet(words.not_among(case))  # below, so that a filter never moves the map and the list
+        quiet(words.NOT_AMONG.format(case=case))  # below, so that a filter never moves the map and the list
 
 
 view()

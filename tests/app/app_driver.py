@@ -1,5 +1,6 @@
 """Opening the app in a test: a view of the real entry file, on given folders, without a browser."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.settings import BUNDLES_VARIABLE, CHECKPOINT_VARIABLE, DATA_VARIABLE, READ_ONLY_VARIABLE
+from app.settings import variable
 from app.sources import TOKEN_LENGTH
 from recap.data.dataset import Dataset
 from recap.history.moments import Moment
@@ -26,10 +27,10 @@ def point_app_at(
     bundles: Path = Path("/nonexistent"),
 ) -> None:
     """Let the app offer these folders and nothing else."""
-    patch.setenv(DATA_VARIABLE, str(data or ""))
-    patch.setenv(CHECKPOINT_VARIABLE, str(checkpoint or ""))
-    patch.setenv(BUNDLES_VARIABLE, str(bundles))
-    patch.setenv(READ_ONLY_VARIABLE, "1" if read_only else "")
+    patch.setenv(variable("data"), str(data or ""))
+    patch.setenv(variable("checkpoint"), str(checkpoint or ""))
+    patch.setenv(variable("bundles"), str(bundles))
+    patch.setenv(variable("read_only"), "1" if read_only else "")
 
 
 def without_model(dataset: Path) -> str:
@@ -45,6 +46,13 @@ def open_view(name: str, **params: str) -> AppTest:
     if name != "overview":
         app.switch_page(f"views/{name}.py")
     return app.run()
+
+
+def follow(app: AppTest, name: str, fields: Mapping[str, Any]) -> AppTest:
+    """Open a view in the same session with an address, as the browser's Back and Forward do."""
+    app.query_params.clear()
+    app.query_params.update(fields)
+    return check_calm(app.switch_page(f"views/{name}.py").run())
 
 
 def calm_view(name: str, **params: str) -> AppTest:

@@ -81,7 +81,7 @@ def test_a_late_click_opens_no_other_case(city: Workspace) -> None:
     """A row is pressed in the list that the browser still shows, after another filter was chosen: nothing opens."""
     app = open_view("long_tail", filter="hours=8-20")
     before = listed(app)["case"]
-    app.session_state["cases_filter"] = "hours=8-22"
+    app.session_state["_chosen_filter"] = "hours=8-22"
     app.session_state[button_key(before.to_numpy())] = {"row": 2, "label": ""}
     app.run()
     assert len(listed(app)) > len(before) and "case" not in app.query_params

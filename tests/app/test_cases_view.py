@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
@@ -12,9 +11,9 @@ from analysis.cases.saved_case import Collection
 from analysis.cases.search import search_cases
 from analysis.cases.words import LABELS, RecipeName
 from analysis.workspace import Workspace
-from app.cached import maps, tables
+from app.cached import tables
 from app.cached.tables import cases_of_any_model
-from app.settings import READ_ONLY_VARIABLE, AppSettings
+from app.settings import AppSettings, variable
 from app.sources import Source, find_sources
 from recap import columns as c
 from recap.machine.printable import markdown_text
@@ -91,22 +90,6 @@ def test_a_late_click_lists_nothing_of_an_earlier_choice(source: Source) -> None
     assert app.query_params["search"] == "user 0" and "match" in app.title[0].value
 
 
-def test_a_picture_is_drawn_once_and_kept(source: Source, tmp_path: Path) -> None:
-    """One file a card and theme; another server, which remembers nothing, reads them and draws none."""
-    st.cache_data.clear()  # what another test has drawn is not drawn again
-    st.cache_resource.clear()
-    calm_view("cases", search="user 0")
-    shown = search_cases(cases_of_any_model(source), "user 0")[:6]
-    drawn = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()}
-    assert len(drawn) == len(shown)
-    assert all(maps.is_drawn(source, int(case), "light", hops=None) for case in shown)
-    assert not maps.is_drawn(source, int(shown[0]), "dark", hops=None)
-    st.cache_data.clear()
-    st.cache_resource.clear()
-    calm_view("cases", search="user 0")
-    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()} == drawn
-
-
 def test_a_case_is_saved_found_and_changed(source: Source) -> None:
     """Note and tags go to disk, the search finds them, and a change writes over the version that was read."""
     app = save(open_view("cases", search="user 0"), "Ask the *room*", "start here, two hops")
@@ -180,7 +163,7 @@ def test_what_is_exported_is_what_is_saved(source: Source) -> None:
 def test_a_read_only_app_only_shows(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     """No button, and the server refuses where one is pressed all the same."""
     app = open_view("cases", search="user 0")
-    monkeypatch.setenv(READ_ONLY_VARIABLE, "1")
+    monkeypatch.setenv(variable("read_only"), "1")
     shown = calm_view("cases", search="user 0")
     assert not [button for button in shown.button if button.key == "save_case"]
     app = app.button(key="save_case").click().run()

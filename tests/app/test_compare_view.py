@@ -96,8 +96,7 @@ def test_a_row_opens_its_case_unless_the_list_has_changed(city: Workspace, city_
     assert both["Feature curves"].str.removeprefix("◎ ").tolist()[:3] == best
     app = app.button(key="exchange").click().run()
     app.query_params["a"], app.query_params["b"] = "popularity", "feature_curves"  # as the browser still shows it
-    other = "flipped-feature_curv-popularity-1-only_b"
-    app.session_state[other] = {"selection": {"rows": [], "columns": [], "cells": [[0, "Seen"]]}}
+    app.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [[0, "Seen"]]}}
     check_calm(app.run())
     assert (app.query_params["a"], app.query_params["open"]) == ("feature_curves", str(listed[1]))
 
@@ -183,7 +182,7 @@ def test_all_models_in_one_table(
 def test_models_are_called_by_preset_and_then_by_folder(
     city: Workspace, city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two seeds of one preset have their folders' names, in lists and sentences; a grey line says the start."""
+    """Two seeds of one preset have their folders' names, in lists and sentences."""
     other, mine = tmp_path / "nyc-recap", tmp_path / "home" / "checkpoints" / "mine"
     prior = {"kind": "curves", "start": "pretrained"}
     for folder, seed in ((other, 1), (mine, 2)):
@@ -195,6 +194,5 @@ def test_models_are_called_by_preset_and_then_by_folder(
     assert {"RECAP (mine)", "RECAP (nyc-recap)", "RECAP, pretrained"} <= set(app.selectbox(key="pick_b").options)
     assert "RECAP (nyc-recap)" in app.title[0].value.replace("\\", "")
     assert "how far two seeds of one model differ" in texts(app)
-    assert ":gray[Curves started from other cities (pretrained).]" in texts(app)
     pair = recap_json_here("compare", mine, other, "--data", city_folder)
     assert [pair[side]["label"] for side in "ab"] == ["RECAP (mine)", "RECAP (nyc-recap)"]

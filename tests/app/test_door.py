@@ -4,21 +4,19 @@ import socket
 from pathlib import Path
 
 import pytest
-from streamlit import config, net_util
+from streamlit import config
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
-from app.door import OWN_NAMES, allowed_hosts, ask_nobody_outside
-from app.streamlit_options import streamlit_flags
+from app.cli.app import streamlit_flags
+from app.door import OWN_NAMES, allowed_hosts
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def no_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A home without settings."""
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    monkeypatch.chdir(ROOT / "app")  # Streamlit reads the project's file from here
-    return tmp_path
+def _project_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit reads the project's file from here."""
+    monkeypatch.chdir(ROOT / "app")
 
 
 def test_only_its_own_names_by_default() -> None:
@@ -38,19 +36,3 @@ def test_an_address_and_further_names_are_added() -> None:
         "recap.lab.example",
     ]
     assert "0.0.0.0" not in allowed_hosts("0.0.0.0", [])  # noqa: S104
-
-
-def test_the_users_own_file_counts(no_home: Path) -> None:
-    """The project's file would hide it; a broken one counts as none."""
-    (no_home / ".streamlit").mkdir()
-    file = no_home / ".streamlit" / "config.toml"
-    file.write_text('[server]\nallowedHosts = ["a.example", 3]\n')
-    assert allowed_hosts("127.0.0.1", []) == [*OWN_NAMES, "a.example"]
-    file.write_text("[server\n")
-    assert allowed_hosts("127.0.0.1", []) == list(OWN_NAMES)
-
-
-def test_a_foreign_origin_asks_nobody_outside() -> None:
-    """Streamlit would look up this machine's public address on the internet."""
-    ask_nobody_outside()
-    assert net_util.get_external_ip() is None

@@ -25,7 +25,7 @@ from analysis.trajectories.case_names import case_name, cases_of_user, find_case
 from analysis.workspace import Workspace
 from app.components.explain.candidate_pair import search_place
 from app.components.explain.contributions import every_feature
-from app.settings import READ_ONLY_VARIABLE, AppSettings
+from app.settings import AppSettings, variable
 from app.sources import find_sources
 from recap import columns as c
 from recap.asking.predictor import Predictor
@@ -149,7 +149,7 @@ def test_another_case_is_one_step_or_one_name_away(predictor: Predictor) -> None
 def test_a_case_is_saved_with_its_note(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """Save writes a link and a note; a read-only app writes nothing, and refuses where the button is still there."""
     assert not [button for button in open_view("explain", case="3").button if button.key == "save"]
-    monkeypatch.setenv(READ_ONLY_VARIABLE, "")
+    monkeypatch.setenv(variable("read_only"), "")
     usual = expected(predictor, 3)
     app = open_view("explain", case="3", edits="off:past_visits", about=str(usual.runner_up))
     next(field for field in app.text_input if str(field.key).startswith("case_note")).set_value("looks *odd*")
@@ -158,7 +158,7 @@ def test_a_case_is_saved_with_its_note(predictor: Predictor, monkeypatch: pytest
     assert (saved.link.case, saved.link.about, saved.link.edits) == (3, usual.runner_up, "off:past_visits")
     assert saved.note == "looks *odd*"
     other = open_view("explain", case="4")
-    monkeypatch.setenv(READ_ONLY_VARIABLE, "1")
+    monkeypatch.setenv(variable("read_only"), "1")
     other.button(key="save").click().run()
     assert len(library_cases(predictor)) == 1 and "read-only" in other.warning[0].value.replace("\\", "")
 

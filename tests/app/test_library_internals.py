@@ -1,45 +1,45 @@
-"""What is taken from inside libraries is still there."""
+"""What is taken from inside Streamlit is still there."""
 
 from importlib.metadata import version
 
-import plotly.graph_objects as go
-import pydeck as pdk
+import pytest
+from streamlit import net_util, runtime
 from streamlit.testing.v1 import AppTest
 
-from app.library_internals import current_run, take_over, tooltip_of
+from app import library_internals
+from app.server import _page
 
-SEEN = {"pydeck": "0.9.3", "plotly": "7.1.0", "streamlit": "1.67.0"}
-"""The versions in which each was looked up."""
-
-
-def seen(library: str) -> str:
-    return f"{library} {version(library)} differs from {SEEN[library]}, in which it was looked up"
+SEEN = "1.67.0"
+DIFFERS = f"Streamlit {version('streamlit')} differs from {SEEN}, in which it was looked up"
 
 
-def test_a_deck_has_its_tooltip() -> None:
-    """Pydeck keeps it in `_tooltip`."""
-    assert tooltip_of(pdk.Deck(tooltip={"text": "a"}, map_provider=None)) == {"text": "a"}, seen("pydeck")
+def test_a_foreign_origin_asks_nobody_outside() -> None:
+    """Streamlit would look up this machine's public address on the internet: `net_util.get_external_ip` does."""
+    assert callable(net_util.get_external_ip), DIFFERS
+    library_internals.ask_nobody_outside()
+    assert net_util.get_external_ip() is None
 
 
-def test_a_figure_becomes_another() -> None:
-    """Plotly keeps all of a figure in its `__dict__`."""
-    mine, other = go.Figure(), go.Figure(go.Bar(y=[1, 2]), {"title": {"text": "b"}})
-    take_over(mine, other)
-    assert mine.to_dict() == other.to_dict() and mine.layout.title.text == "b", seen("plotly")
-
-
-def test_a_run_is_one_thing_and_the_next_another() -> None:
-    """Streamlit makes a context's `cursors` again for each run."""
+def test_a_file_in_memory_has_an_address() -> None:
+    """It is the same for the same content, and ends as its type says; `media_file_mgr` keeps it for the page."""
 
     def page() -> None:
         import streamlit as st
 
-        from app.library_internals import current_run
+        from app.library_internals import media_address
 
-        kept = st.session_state.setdefault("runs", [])
-        kept += [current_run(), current_run()]
+        st.text(media_address(b"{}", "application/json", "a"))
+        st.text(media_address(b"{}", "application/json", "b"))
 
-    app = AppTest.from_function(page).run().run()
-    first, again, second, _ = app.session_state["runs"]
-    assert first is again and first is not second and first is not None, seen("streamlit")
-    assert current_run() is None
+    first, second = AppTest.from_function(page).run().text
+    assert first.value == second.value and first.value.endswith(".json"), DIFFERS
+    with pytest.raises(RuntimeError):
+        runtime.get_instance()  # none outside
+
+
+def test_files_of_the_browsers_part() -> None:
+    """A font that Pillow opens, and the page whose head gets the script."""
+    font = library_internals.picture_font()
+    assert font is not None and font.read_bytes()[:4] == b"wOF2", DIFFERS
+    assert library_internals.first_page().count("<head>") == 1, DIFFERS
+    assert "history.replaceState" in _page()

@@ -13,13 +13,23 @@ from hypothesis import strategies as st
 from analysis.link_hashes import compare_hashes, link_hashes
 from analysis.workspace import Workspace
 from app import state
-from app.settings import ADDRESS_VARIABLE, AppSettings
+from app.settings import AppSettings, variable
 from app.sources import Source, find_sources, what_is_new
 from recap import columns as c
 from recap.data.dataset import Dataset, read_names
 from recap.data.preparation import prepare_dataset
 from recap.vocabulary import place_keys
-from tests.app.app_driver import address, calm_view, check_calm, click, open_view, point_app_at, table_with, texts
+from tests.app.app_driver import (
+    address,
+    calm_view,
+    check_calm,
+    click,
+    follow,
+    open_view,
+    point_app_at,
+    table_with,
+    texts,
+)
 from tests.checkins import LENIENT, raw_table, small_dataset
 from tests.cli_runner import recap_here
 from tests.learn_worlds import DEMO
@@ -193,8 +203,8 @@ def test_the_chosen_place_is_in_the_link(source: Source) -> None:
         calm_view("walk", case="3", place=bad, **hashes(source))
 
 
-def test_a_key_pressed_while_the_page_is_drawn_counts(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two steps in a row, the second sent with the first one's old address, are two steps; who goes back is back."""
+def test_a_key_pressed_while_the_page_is_drawn_counts(source: Source) -> None:
+    """Two steps in a row, the second sent with the first one's old address, are two steps."""
     opened = Workspace.open(source.dataset_folder)
     runs = opened.cases.groupby("trajectory")["case"].apply(list)
     first, second, third = next(cases for cases in runs if len(cases) >= 3)[:3]
@@ -204,10 +214,23 @@ def test_a_key_pressed_while_the_page_is_drawn_counts(source: Source, monkeypatc
     app.query_params["case"] = str(first)
     app.button(key="next").click().run()
     assert app.query_params["case"] == str(third)
-    monkeypatch.setattr(state, "_went_back", lambda: True)
-    app.query_params["case"] = str(first)
-    app.run()
-    assert app.query_params["case"] == str(first) and "Stop" in texts(app)
+
+
+def test_back_and_forward_bring_what_was_shown(source: Source) -> None:
+    """Everything as it was, also what the address does not name; a button's link changes only what it names."""
+    first = {**open_view("walk", case="1", k="5").query_params}
+    app = open_view("walk", case="2", truth="false", show="Never seen", metric="MRR")
+    app.toggle(key="paths").set_value(False).run()
+    second = {**app.query_params}
+    click(app, "explain")
+    assert not app.toggle(key="truth").value and address(app) == {"case": "2"}
+    for fields, case, is_default in ((first, "1", True), (second, "2", False), (first, "1", True)):
+        follow(app, "walk", fields)
+        assert app.selectbox(key="k").value == (5 if is_default else 20) and address(app)["case"] == case
+        assert app.toggle(key="truth").value == app.toggle(key="paths").value == is_default
+        assert app.session_state["show"] == ([] if is_default else ["unseen"])
+        assert {**app.query_params} == fields
+        app.switch_page("views/explain.py").run()
 
 
 def test_a_click_that_comes_late_moves_nothing_else(source: Source) -> None:
@@ -270,7 +293,7 @@ def test_own_users_have_their_own_ids_on_this_computer(monkeypatch: pytest.Monke
     assert f"User {own}" in box.options
     shown = calm_view("cases", search=own)
     assert f"User {own}" in texts(shown)
-    monkeypatch.setenv(ADDRESS_VARIABLE, "192.0.2.1")
+    monkeypatch.setenv(variable("address"), "192.0.2.1")
     assert f"User {own}" not in open_view("walk").selectbox(key="user").options
 
 

@@ -13,7 +13,6 @@ from analysis.formatting import day
 from analysis.trajectories.everyone import Everyone, last_day, predict_everyone
 from analysis.trajectories.trajectory import read_trajectory
 from analysis.workspace import Workspace
-from app import state
 from app.cached import explanations
 from app.cached.maps import walk_image
 from app.components.next import asked_time, words
@@ -22,7 +21,7 @@ from app.sources import find_sources
 from recap.asking.prediction import ASSUMED
 from recap.history.moments import link_time, local_text
 from recap.machine.printable import markdown_text
-from tests.app.app_driver import address, calm_view, check_calm, pills, point_app_at, table_with, texts
+from tests.app.app_driver import address, calm_view, check_calm, follow, pills, point_app_at, table_with, texts
 
 
 @pytest.fixture
@@ -139,15 +138,14 @@ def test_a_place_is_closed(at: str | None, token: str) -> None:
     assert again.title[0].value == opened and not address(again, "without")
 
 
-def test_the_browsers_back_restores_the_time(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_browsers_back_restores_the_time(token: str) -> None:
     """Also to an address without a time, which is the default's."""
     app = calm_view("next", source=token, part="everyone")
     begun, said = address(app)["at"], app.title[0].value
     app.slider(key="at-clock").set_value(time(18, 30)).run()
     assert address(app)["at"] == f"{begun[:10]}T18:30" and app.title[0].value != said
-    monkeypatch.setattr(state, "_went_back", lambda: True)
-    del app.query_params["at"]
-    check_calm(app.run())
+    app.switch_page("views/walk.py").run()
+    follow(app, "next", {"source": token, "part": "everyone"})
     assert address(app)["at"] == begun and app.title[0].value == said
 
 

@@ -114,10 +114,11 @@ def test_everyone(model: Workspace) -> None:
     shown = app.dataframe[0].value
     assert shown["first"].tolist() == [shortened(model.labels[poi], 21) for poi in found.users["first"]]
     assert shown["probability"].tolist() == pytest.approx((100 * found.users["probability"]).tolist())
-    median = 5 * int(20 * found.users["probability"].median())
-    check_calm(app.slider(key="everyone-least").set_value(median).run())
-    least = 100 * found.users["probability"] >= median
-    assert app.dataframe[0].value["user"].tolist() == [model.user_name(user) for user in found.users.loc[least, c.USER]]
+    last = found.users[c.POI].iloc[0]
+    check_calm(app.text_input(key="everyone-place").set_value(model.labels[last].upper()).run())
+    fits = (found.users[[c.POI, "first", "second"]] == last).any(axis=1)
+    assert app.dataframe[0].value["user"].tolist() == [model.user_name(user) for user in found.users.loc[fits, c.USER]]
+    assert 0 < fits.sum() < len(fits)
 
 
 def test_everyone_in_the_past(model: Workspace) -> None:

@@ -3,7 +3,6 @@
 import csv
 import io
 import os
-import shutil
 import time
 from collections.abc import Container, Iterator
 from pathlib import Path
@@ -12,12 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import uploads, warming
-from app.settings import ADDRESS_VARIABLE, UPLOAD_VARIABLE
+from app.settings import variable
 from app.sources import dataset_source, own_datasets
 from recap.data import out_of_core as preparation
-from recap.errors import ConfigError, RecapError
+from recap.errors import ConfigError
 from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
-from tests.learn_worlds import DEMO
 
 
 def visits(users: int = 12, days: int = 14) -> bytes:
@@ -214,9 +212,9 @@ def test_markup_in_a_file_stays_text() -> None:
 
 def test_uploads_are_for_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where others reach the app no file is taken, unless that is allowed; then still no path of the computer."""
-    monkeypatch.setenv(ADDRESS_VARIABLE, "0.0.0.0")  # noqa: S104 - that is the case
+    monkeypatch.setenv(variable("address"), "0.0.0.0")  # noqa: S104 - that is the case
     assert "--allow-upload" in texts(open_view("open_data")) and not open_view("open_data").file_uploader
-    monkeypatch.setenv(UPLOAD_VARIABLE, "1")
+    monkeypatch.setenv(variable("allow_upload"), "1")
     app = open_view("open_data")
     assert app.file_uploader and not app.text_input
     assert "the computer that runs this app" in texts(app) and "stays on this" not in texts(app)
@@ -246,17 +244,3 @@ def test_an_abandoned_copy_goes_within_the_hour(home: Path, monkeypatch: pytest.
         warming._clean_up()
     assert uploads.find_upload(old.token) is None and not old.path.exists()
     assert uploads.find_upload(new.token) == new
-
-
-def test_a_checkpoint_is_added_whole_or_not_at_all(home: Path, tmp_path: Path) -> None:
-    """A good folder is copied and verified; a damaged one is refused and leaves nothing."""
-    added = uploads.add_checkpoint(str(DEMO / "checkpoint"))
-    assert added.parent == home / "checkpoints"
-    assert uploads.add_checkpoint(f" {DEMO / 'checkpoint'} ") == added, "a second time changes nothing"
-    with pytest.raises(RecapError):
-        uploads.add_checkpoint("/no/such/folder")
-    shutil.copytree(DEMO / "paper", tmp_path / "bad")
-    (tmp_path / "bad" / "summary.json").write_text("{}")
-    with pytest.raises(RecapError):
-        uploads.add_checkpoint(str(tmp_path / "bad"))
-    assert [path.name for path in (home / "checkpoints").iterdir()] == [added.name]

@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from analysis.records.imported import find_predictions
-from app.components.card import _parts
-from app.settings import CHECKPOINT_VARIABLE, AppSettings
+from app.settings import AppSettings, variable
 from app.sources import TOKEN_LENGTH, find_sources
-from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.pretrained.curves_file import PretrainedCurves
-from tests.app.app_driver import calm_view, check_calm, point_app_at, texts
+from tests.app.app_driver import calm_view, follow, point_app_at, texts
 from tests.learn_worlds import DEMO
 
 
@@ -42,7 +40,7 @@ def test_named_on_the_command_line_it_opens_first(token: str, monkeypatch: pytes
         assert AppSettings.from_environment().pretrained
         sources = find_sources(AppSettings.from_environment())
         assert not sources or sources[0].model == "pretrained"
-    folder = replace(AppSettings(), checkpoint=Path("./pretrained")).to_environment()[CHECKPOINT_VARIABLE]
+    folder = replace(AppSettings(), checkpoint=Path("./pretrained")).to_environment()[variable("checkpoint")]
     assert folder == str(Path("pretrained").absolute())
 
 
@@ -72,14 +70,7 @@ def test_published_models_of_the_demo_city(home: Path, demo_city: None) -> None:
     long_tail = calm_view("long_tail", reference=key)
     assert long_tail.selectbox(key="pick_reference").value == key and name in texts(long_tail)
     long_tail.selectbox(key="pick_reference").set_value("nearest").run()
-    check_calm(long_tail.switch_page("views/compare.py").run())
+    follow(long_tail, "compare", {})
     assert long_tail.selectbox(key="pick_a").value == "nearest", "Compare opens on the pair chosen last"
     walk = calm_view("walk", case="3", predictions=key)
     assert "LoTNext, as published: trained on this city" in texts(walk)
-
-
-def test_the_card_names_no_inactive_part_that_the_model_lacks() -> None:
-    """The default has no correction, so it cannot be inactive."""
-    shipped = Checkpoint.load(DEMO / "checkpoint")
-    assert _parts(shipped)["Inactive at this epoch"] == "nothing"
-    assert ("pretrained" in _parts(shipped)["Start of the curves"]) == (shipped.manifest.started_from is not None)

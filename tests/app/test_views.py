@@ -253,7 +253,7 @@ def test_long_tail_links(city: Workspace, params: dict[str, str]) -> None:
 
 def test_no_tab_is_computed_before_it_is_opened(city: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two charts and the list; hops, parts, kinds and the map wait for their tab."""
-    for name in ("hops", "lift", "worth", "miss_labels", "cells_of_misses", "flat_records"):
+    for name in ("hops", "lift", "worth", "miss_labels", "cells_of_misses"):
         monkeypatch.setattr(f"app.cached.tables.{name}", never)
     app = calm_view("long_tail")
     pictures = [component for component in app.get("bidi_component") if component.key != "theme-watch"]

@@ -1,7 +1,8 @@
 """The grid of cards in Cases."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -9,7 +10,6 @@ import streamlit as st
 from analysis.cases import words
 from analysis.cases.cards import describe_card
 from analysis.cases.library import Shelf, Stored
-from analysis.cases.picture import blank_thumbnail
 from analysis.cases.recipes import FoundCases, RecipeTables
 from analysis.cases.saved_case import SavedCase
 from app import state
@@ -42,20 +42,14 @@ def chosen_entry(entries: Sequence[CardEntry]) -> CardEntry | None:
     return next((entry for entry in entries if entry.key == key), entries[0] if entries else None)
 
 
-def _choose(key: str) -> None:
-    st.session_state[_CHOSEN] = key
-
-
 def show_cards(source: Source, shelf: Shelf, entries: Sequence[CardEntry], chosen: CardEntry | None) -> None:
     """The requested number of cards, six at first."""
     searched = tables.recipe_tables(source)
     number = int(st.session_state.get("cards_shown", PAGE))
     grid = st.grid(2, min_column_width=270, border=True)
-    pictures: list[Callable[[], None]] = []
     for at, entry in enumerate(entries[:number]):
         with grid.cell():
-            place = f"{at + 1} of {len(entries):,}"
-            pictures.append(_card(source, searched, shelf, entry, place, entry == chosen))
+            _card(source, searched, shelf, entry, f"{at + 1} of {len(entries):,}", entry == chosen)
     if len(entries) > number:
         act_button(
             f"Show {min(PAGE, len(entries) - number)} more",
@@ -63,28 +57,21 @@ def show_cards(source: Source, shelf: Shelf, entries: Sequence[CardEntry], chose
             lambda: st.session_state.update(cards_shown=number + PAGE),
             icon="expand_more",
         )
-    for draw in pictures:  # last: drawing a new picture takes a tenth of a second
-        draw()
 
 
-def _card(
-    source: Source, searched: RecipeTables, shelf: Shelf, entry: CardEntry, place: str, is_chosen: bool
-) -> Callable[[], None]:
-    """Write a card's text; returns a function that draws its picture above."""
+def _card(source: Source, searched: RecipeTables, shelf: Shelf, entry: CardEntry, place: str, is_chosen: bool) -> None:
     opened = open_workspace(source)
     card = describe_card(opened, searched, entry.case, entry.found)
     hops = searched.hops_ablation if entry.found is not None and entry.found.recipe == "two_hop_paths" else None
-    slot, palette, alt = st.empty(), state.theme_palette(), words.picture_alt(card.source, card.target)
-    if not maps.is_drawn(source, entry.case, palette.theme, hops=hops):
-        slot.image(blank_thumbnail(palette), width="stretch", alt=alt)
+    picture = maps.thumbnail(source, entry.case, state.theme_palette().theme, hops=hops)
+    st.image(picture, width="stretch", alt=words.picture_alt(card.source, card.target))
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         way = f"{markdown_text(shortened(card.source, 30))} → {markdown_text(shortened(card.target, 30))}"
         st.markdown(f"**{way}**", width="stretch")
         act_button(
             place,
             f"choose-{entry.key}",
-            _choose,
-            entry.key,
+            partial(st.session_state.update, {_CHOSEN: entry.key}),
             icon=f"radio_button_{'checked' if is_chosen else 'unchecked'}",
             type="tertiary",
             help="Choose this case",
@@ -96,12 +83,6 @@ def _card(
             st.markdown(markdown_text(shortened(said, 100)))
         kept = words.collections_line(shelf.titles_with(entry.saved.name) if entry.saved else ())
         quiet(" · ".join([*ranks[:-1], f"**{ranks[-1]}**", card.seen, *([kept] if kept else [])]))
-
-    def draw() -> None:
-        picture = maps.thumbnail(source, entry.case, palette.theme, hops=hops)
-        slot.image(picture, width="stretch", alt=alt)
-
-    return draw
 
 
 def _written(entry: CardEntry) -> str:

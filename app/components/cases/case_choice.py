@@ -12,7 +12,7 @@ from analysis.cases.recipes import FoundCases
 from analysis.cases.saved_case import Collection, SavedCase
 from analysis.cases.search import search_cases
 from analysis.cases.words import LABELS, RECIPES, RecipeName, found_headline, saved_headline
-from app import state
+from app import address
 from app.cached.tables import cases_of_any_model
 from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import PAGE, CardEntry
@@ -48,39 +48,38 @@ class Listed:
 
 def current_list(found: Mapping[RecipeName, FoundCases]) -> str:
     """The recipe of a link or pill, or the saved cases; "Clear first choice, missed" by default."""
-    asked = state.incoming("list")
-    if asked in _LISTS:
-        st.session_state["case_list"] = asked
-    elif asked is not None:
+    link = address.linked("list")
+    if link is not None and link["list"] in _LISTS:
+        st.session_state["case_list"] = link["list"]
+    elif link is not None and link["list"] is not None:
         st.warning(words.OTHER_LIST)
-    searched = state.incoming("search")
-    if searched is not None:
-        st.session_state["case_search"] = searched[:100]
     name = str(st.session_state.get("case_list") or next((name for name in RECIPES if found[name].count), RECIPES[0]))
-    state.write_param("list", name)
-    state.write_param("search", current_search() or None)
+    address.write(list=name)
     return name
 
 
 def current_search() -> str:
-    return " ".join(str(st.session_state.get("case_search") or "").split())
+    return address.current_text("search", lambda text: " ".join(text[:100].split()))
 
 
 def current_collection(shelf: Shelf) -> Stored[Collection] | None:
     """The collection of a link or the selector; None for all saved cases."""
-    asked = state.incoming("collection")
-    if asked is not None:
-        st.session_state["collection"], st.session_state["case_list"] = asked, SAVED
-        if asked not in shelf.collections:
+    link = address.linked("collection")
+    if link is not None:
+        st.session_state["collection"] = link["collection"]
+    if link is not None and link["collection"] is not None:
+        st.session_state["case_list"] = SAVED
+        if link["collection"] not in shelf.collections:
             st.warning(words.NO_COLLECTION)
     stored = shelf.collections.get(str(st.session_state.get("collection")))
-    state.write_param("collection", stored.name if stored else None)
+    address.write(collection=stored.name if stored else None)
     return stored
 
 
 def search_box() -> None:
     def search() -> None:
-        st.session_state.update(case_search=st.session_state["search_cases"], cards_shown=PAGE)
+        address.choose("search", " ".join(st.session_state["search_cases"].split()))
+        st.session_state["cards_shown"] = PAGE
 
     look: dict[str, Any] = {"placeholder": words.SEARCH_HINT, "width": 290, "max_chars": 100}
     pick(st.text_input, "Search", "", search, *_FIELDS, key="search_cases", value=current_search(), **look)
@@ -89,7 +88,8 @@ def search_box() -> None:
 def list_pills(found: Mapping[RecipeName, FoundCases], saved: int, chosen: str) -> None:
     def choose() -> None:
         picked = st.session_state["list_pills"] or chosen
-        st.session_state.update(case_list=picked, case_search="", cards_shown=PAGE)
+        address.choose("search", None)
+        st.session_state.update(case_list=picked, cards_shown=PAGE)
 
     def label(name: str) -> str:
         return f"Saved {saved:,}" if name == SAVED else f"{LABELS[name]} {_count(found[name])}"  # type: ignore[index]

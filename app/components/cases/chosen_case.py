@@ -10,14 +10,14 @@ from analysis.cases.library import Shelf, Stored
 from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, Collection, SavedCase, parse_tags
 from analysis.explain.links import CaseLink
 from analysis.formatting import day
-from app import state
+from app import address, state
 from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import CardEntry
 from app.components.cases.collection_order import SAID, change_library, show_order
 from app.components.cases.exchange import open_library
 from app.components.text import act_button, quiet, say_once, section
 from app.components.words import READ_ONLY
-from app.pages import COMPARE, EXPLAIN, PRESENT, WALK
+from app.pages import COMPARE, EXPLAIN, PRESENT, WALK, View
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
@@ -32,20 +32,18 @@ def show_chosen(source: Source, shelf: Shelf, entry: CardEntry, collection: Stor
     when = opened.dataset.local_time.iloc[int(case[c.ROW])]
     quiet(f"Case {entry.case:,} · {markdown_text(opened.user_name(int(case[c.USER])))} · {day(when)}, {when:%H:%M}")
     with st.container(horizontal=True, gap="small"):
-        _open_button(source, "Walk", WALK.path, entry)
+        _open_button(source, WALK, entry)
         if source.checkpoint_hash is not None:
-            _open_button(source, "Explain", EXPLAIN.path, entry)
+            _open_button(source, EXPLAIN, entry)
             if st.button("Compare", key="compare_case"):
-                st.switch_page(COMPARE.path, query_params=state.link_to(source, open=str(entry.case)))
+                address.go(COMPARE, state.link_to(source, open=str(entry.case)))
             if source.has_parts and st.button("Present", key="present_case"):
                 edits = entry.saved.value.link.edits if entry.saved else ""
-                st.switch_page(
-                    PRESENT.path, query_params={"case": str(entry.case)} | ({"edits": edits} if edits else {})
-                )
+                address.go(PRESENT, {"case": str(entry.case)} | ({"edits": edits} if edits else {}))
     read_only = AppSettings.from_environment().read_only
     if read_only:
         quiet(READ_ONLY)
-    saved = entry.saved or _saved_view(source, shelf, entry.case)
+    saved = entry.saved or shelf.cases.get(_new_case(source, entry.case, "").name)  # without edits
     _notes(source, entry, saved, read_only=read_only)
     if saved is not None:
         titles = shelf.titles_with(saved.name)
@@ -58,19 +56,14 @@ def show_chosen(source: Source, shelf: Shelf, entry: CardEntry, collection: Stor
     say_once(SAID)
 
 
-def _open_button(source: Source, label: str, page: str, entry: CardEntry) -> None:
-    if st.button(label, key=f"open_in_{label.lower()}"):
+def _open_button(source: Source, page: View, entry: CardEntry) -> None:
+    if st.button(page.title, key=f"open_in_{page.name}"):
         params = {"case": str(entry.case)}
         if entry.saved is not None:
             link = entry.saved.value.link
             fields = {"about": link.about, "against": link.against, "edits": link.edits or None}
             params |= {name: str(value) for name, value in fields.items() if value is not None}
-        st.switch_page(page, query_params=state.link_to(source, **params))
-
-
-def _saved_view(source: Source, shelf: Shelf, case: int) -> Stored[SavedCase] | None:
-    """The case without edits, if it is in the library."""
-    return shelf.cases.get(_new_case(source, case, "").name)
+        address.go(page, state.link_to(source, **params))
 
 
 def _new_case(source: Source, case: int, title: str) -> SavedCase:

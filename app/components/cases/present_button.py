@@ -6,6 +6,7 @@ from typing import Literal
 import streamlit as st
 
 from analysis.cases import words
+from app import address
 from app.pages import PRESENT
 
 
@@ -16,4 +17,4 @@ def present_button(
     if st.button(
         "Present", icon=":material/slideshow:", type=type, key="present", disabled=disabled, help=words.PRESENT_HELP
     ):
-        st.switch_page(PRESENT.path, query_params=dict(cases))
+        address.go(PRESENT, cases)

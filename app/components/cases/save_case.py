@@ -10,14 +10,15 @@ from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, SavedCase
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
 from analysis.formatting import number_word
+from app import address
 from app.cached.explanations import open_predictor
+from app.components.cases.collection_order import SAID, change_library
 from app.components.cases.exchange import open_library
 from app.components.text import act_button, quiet, say_once
 from app.components.words import READ_ONLY
 from app.pages import CASES
 from app.settings import AppSettings
 from app.sources import Source
-from recap.errors import RecapError
 
 
 def save_control(source: Source, shown: CaseExplanation, about: int | None, against: int | None) -> None:
@@ -31,11 +32,11 @@ def save_control(source: Source, shown: CaseExplanation, about: int | None, agai
             quiet(READ_ONLY)
         else:
             _note(source, shown, about, against, shelf)
-        say_once("save_refused")
+        say_once(SAID)
         if cases and st.button(
             f"Open {number_word(len(cases))} saved case{'s' * (len(cases) != 1)}", key="all_cases", type="tertiary"
         ):
-            st.switch_page(CASES.path, query_params={"list": "saved"})
+            address.go(CASES, {"list": "saved"})
 
 
 def _note(source: Source, shown: CaseExplanation, about: int | None, against: int | None, shelf: Shelf) -> None:
@@ -55,14 +56,9 @@ def _note(source: Source, shown: CaseExplanation, about: int | None, against: in
 
 
 def _save(view: SavedCase, there: Stored[SavedCase] | None, key: str) -> None:
-    note = str(st.session_state.get(key) or "").strip()
-    library = open_library()
-    try:
-        if there is None:
-            library.add(view.model_copy(update={"note": note}))
-        else:
-            library.change(there, there.value.model_copy(update={"note": note, "changed": datetime.now(UTC)}))
-    except RecapError as error:
-        st.session_state["save_refused"] = str(error)
-        return
-    st.toast(words.saved_line(view.link.case))
+    note, library = str(st.session_state.get(key) or "").strip(), open_library()
+    if there is None:
+        change_library(lambda: library.add(view.model_copy(update={"note": note})))
+    else:
+        changed = there.value.model_copy(update={"note": note, "changed": datetime.now(UTC)})
+        change_library(lambda: library.change(there, changed))

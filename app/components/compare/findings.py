@@ -1,4 +1,7 @@
-"""Results of Compare: differences by transition count, seeds, and the table of groups."""
+"""Results of Compare: differences by transition count, seeds, the table of groups, and all models as one table."""
+
+from functools import partial
+from typing import Final
 
 import pandas as pd
 import streamlit as st
@@ -9,12 +12,13 @@ from analysis.figures.compare import plot_differences, plot_reliability, plot_se
 from analysis.glossary import tooltip
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.case_selection import CaseSelection
-from app import state
+from app import address, state
+from app.cached.comparisons import all_models_table
 from app.cached.figures import drawn
 from app.cached.workspace import Ranker, open_workspace
 from app.components.chart_table import show_figure
-from app.components.text import quiet, section
-from app.components.toolbar import legend
+from app.components.text import quiet, section, toggle
+from app.components.toolbar import legend, save_button
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
@@ -37,7 +41,7 @@ def _open_cases(source: Source, chosen: CaseSelection) -> None:
     cases = open_workspace(source).cases
     numbers = cases[c.CASE].to_numpy()[chosen.mask(cases)]
     if len(numbers):
-        st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(numbers[0])))
+        address.go(WALK, state.link_to(source, cases=chosen.text, case=str(numbers[0])))
     st.toast(words.EMPTY_BIN)
 
 
@@ -99,3 +103,21 @@ def _row(row: dict, found: Comparison) -> dict[str, str]:
         "p": cells["p"],
         "Better": cells["better"],
     }
+
+
+_FORMS: Final = {"markdown": ("Markdown", "md"), "latex": ("LaTeX", "tex"), "csv": ("CSV", "csv")}
+"""Name and ending of each form of `write_table`."""
+
+
+def save_all_models(source: Source, metric: str, against: str) -> None:
+    """A button for each form; models whose test cases are not ranked yet are left out."""
+    quiet(words.ALL_MODELS)
+    intervals = toggle("Intervals", key="all-models-intervals", help=words.INTERVALS_HELP)
+    with st.container(horizontal=True):
+        for form, (name, ending) in _FORMS.items():
+            write = partial(_written, source, form, intervals, metric, against)
+            save_button(name, write, f"all-models.{ending}", key=f"all-models-{form}")
+
+
+def _written(source: Source, form: str, intervals: bool, metric: str, against: str) -> bytes:
+    return all_models_table(source, form, intervals=intervals, metric=metric, against=against).encode()

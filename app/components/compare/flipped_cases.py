@@ -9,9 +9,9 @@ from analysis.compare import words
 from analysis.compare.cells import HitSelection, both_in_sentence, cell_label
 from analysis.compare.comparison import Comparison
 from analysis.formatting import ordinal, rank_number, rank_word
-from app import state
+from app import address, state
 from app.cached import comparisons
-from app.cached.workspace import Ranker, open_workspace
+from app.cached.workspace import Ranker, open_workspace, read_lists
 from app.components.text import pick, quiet, section
 from app.components.toolbar import open_case_button
 from app.pages import EXPLAIN, WALK
@@ -20,21 +20,12 @@ from recap import columns as c
 from recap.history.moments import link_number
 from recap.machine.printable import markdown_text
 
-_CELLS: Final = ("only_b", "only_a")
+FLIPPED: Final = ("only_b", "only_a")
 _FIELDS: Final = ("a", "b", "cell")
 """Fields of the address that define the list."""
 _LISTED: Final = 7
 _CLICKED: Final = "_flipped_row"
 _HEIGHT: Final = 317
-
-
-def current_cell() -> str:
-    asked = state.incoming("cell")
-    if asked in _CELLS:
-        st.session_state["cell"] = asked
-    cell = str(st.session_state.get("cell") or _CELLS[0])
-    state.write_param("cell", cell if cell != _CELLS[0] else None)
-    return cell
 
 
 def show_flipped_cases(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str, num_cases: int) -> None:
@@ -64,10 +55,11 @@ def _cell_control(found: Comparison, cell: str) -> None:
     row, names = found.row("all"), dict(zip(("only_a", "only_b"), both_in_sentence(found.a, found.b), strict=True))
 
     def choose() -> None:
-        st.session_state.update(cell=st.session_state["cell_control"], open=None)
+        address.choose("cell", st.session_state["cell_control"])
+        st.session_state["open"] = None
 
     look: dict[str, Any] = {"required": True, "format_func": lambda name: words.only_label(names[name], int(row[name]))}
-    pick(st.segmented_control, "Found by", _CELLS, choose, *_FIELDS, key="cell_control", value=cell, **look)
+    pick(st.segmented_control, "Found by", FLIPPED, choose, *_FIELDS, key="cell_control", value=cell, **look)
 
 
 def _open_all(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str, listed: pd.DataFrame) -> None:
@@ -76,9 +68,7 @@ def _open_all(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str
     ):
         chosen = HitSelection(a.token, b.token, found.k, cell)
         case = str(listed[c.CASE].iloc[0])
-        st.switch_page(
-            WALK.path, query_params=state.link_to(b.shown or a.shown or source, cases=chosen.text, case=case)
-        )
+        address.go(WALK, state.link_to(b.shown or a.shown or source, cases=chosen.text, case=case))
 
 
 def _show_list(source: Source, listed: pd.DataFrame, title: str, key: str) -> None:
@@ -110,21 +100,21 @@ def _show_list(source: Source, listed: pd.DataFrame, title: str, key: str) -> No
     clicked = int(cells[0][0]) if cells else None
     if clicked != st.session_state.get(_CLICKED):
         st.session_state[_CLICKED] = clicked
-        if clicked is not None and clicked < len(cases) and not state.is_late(*_FIELDS):
+        if clicked is not None and clicked < len(cases):
             st.session_state["open"] = int(cases[clicked])
 
 
 def _current_open(num_cases: int) -> int | None:
     """The case that a link or a row opened, or None."""
-    asked = state.incoming("open")
-    if asked is not None:
-        number = link_number(asked, num_cases)
+    link = address.linked("open")
+    if link is not None:
+        number = link_number(link["open"], num_cases)
         st.session_state["open"] = None if number < 0 else number
-        if number < 0:
+        if number < 0 and link["open"] is not None:
             st.warning(words.OTHER_CASE)
     case = st.session_state.get("open")
     case = case if case is not None and case < num_cases else None
-    state.write_param("open", None if case is None else str(case))
+    address.write(open=None if case is None else str(case))
     return case
 
 
@@ -153,7 +143,7 @@ def _show_case(source: Source, a: Ranker, b: Ranker, case: int) -> None:
 
 def _best_places(source: Source, option: Ranker, case: int) -> list[str]:
     """The first places of a side, then the rank of the true one."""
-    opened, record = open_workspace(source), comparisons.listed_records(option).iloc[case]
+    opened, record = open_workspace(source), read_lists(option.source, option.model).iloc[case]
     best = [int(poi) for poi in record[c.TOP_POIS][:_LISTED]]
     names = [f"{'◎ ' if poi == record[c.TARGET] else ''}{opened.labels[poi]}" for poi in best]
     rank = rank_word(float(comparisons.read_side(option).ranks()[case]))

@@ -10,7 +10,7 @@ from analysis.explain.edited_case import build_edited_case
 from analysis.explain.explanation import CaseExplanation
 from analysis.formatting import ordinal
 from analysis.trajectories.case_names import places_named
-from app import state
+from app import address, state
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
 from app.components.text import act_button, pick, say_once
@@ -32,18 +32,18 @@ def current_pair(moment: Moment, usual: int, num_places: int) -> PlacePair:
     """
     owner, pair = st.session_state.get(_KEY) or (None, (None, None))
     chosen = list(pair) if owner == moment else [None, None]
-    for at, name in enumerate(_FIELDS):
-        asked = state.incoming(name)
-        if asked is None:
-            continue
+    for at, asked in enumerate((address.linked(*_FIELDS) or {}).values()):
         number = link_number(asked, num_places)
         chosen[at] = None if number < 0 else number
-        if number < 0:
+        if number < 0 and asked is not None:
             st.warning(sentences.other_place(at))
     if chosen[1] is not None and chosen[1] == (usual if chosen[0] is None else chosen[0]):
         chosen[1] = None
     about, against = (None if chosen[0] == usual else chosen[0]), chosen[1]
     _keep(moment, (about, against))
+    address.write(
+        **{name: None if poi is None else str(poi) for name, poi in zip(_FIELDS, (about, against), strict=True)}
+    )
     return about, against
 
 
@@ -95,5 +95,3 @@ def _picked(source: Source, shown: CaseExplanation, pair: PlacePair) -> None:
 
 def _keep(moment: Moment, pair: PlacePair) -> None:
     st.session_state[_KEY] = (moment, pair)
-    for name, poi in zip(_FIELDS, pair, strict=True):
-        state.write_param(name, None if poi is None else str(poi))

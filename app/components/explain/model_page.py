@@ -9,6 +9,7 @@ from analysis.explain.model_flow import ModelFlow
 from analysis.figures.curves import Gates, describe_curves, plot_curves
 from analysis.figures.model_flow import FLOW_PX, describe_flow_picture, plot_flow
 from analysis.figures.model_worth import describe_worth, plot_worth
+from analysis.records.causes import deciding_part
 from app.cached import explanations, tables
 from app.cached.figures import drawn
 from app.cached.workspace import read_ablations
@@ -33,8 +34,10 @@ def show_model_page(
         about, against: the two places; None for the true next place or the best one, and for the best other one.
     """
     flow = explanations.flow(source, moment, about=about, against=against, hide_truth=hide_truth)
-    deciding = tables.deciding_parts(source)
-    st.title(words.count_inputs(len(flow.parts)) if deciding is None else words.headline(*deciding), anchor=False)
+    title, lost = words.count_inputs(len(flow.parts)), tables.worth(source)
+    if lost is not None:
+        title = words.headline(*(deciding_part(lost, kind) for kind in ("known", "new")))
+    st.title(title, anchor=False)
     st.markdown(words.INTRO)
     _page(source, moment, flow)
 

@@ -1,5 +1,6 @@
-"""Explain for a published model: ranks, and how another time or a missing visit changes them."""
+"""Explain without contributions: a published model's ranks and what changes them; imported predictions' ranks."""
 
+import math
 from datetime import datetime
 
 import pandas as pd
@@ -9,13 +10,20 @@ from analysis.explain import sentences
 from analysis.explain.case_words import describe_ranks
 from analysis.explain.edits import write_edits
 from analysis.explain.ranks_only import RanksOnly
+from analysis.explain.sentences import describe_listed, from_line
 from analysis.formatting import day, ordinal, points
 from app.cached import explanations
+from app.cached.explanations import predict
+from app.cached.workspace import model_label, open_workspace
 from app.components.explain.case_picker import case_bar
 from app.components.explain.what_if import Edits, clock, current_edits, undo, visits_table
-from app.components.text import say_once, section, shown_sentence
+from app.components.imported import imported_sentence
+from app.components.text import quiet, say_once, section, shown_sentence
+from app.components.toolbar import open_case_button
+from app.pages import WALK
 from app.sources import Source
-from recap.history.moments import Moment
+from recap import columns as c
+from recap.history.moments import Case, Moment
 
 _SIDE, _HEIGHT = 330, 360
 
@@ -68,3 +76,19 @@ def _tray(source: Source, moment: Moment, before: RanksOnly, shown: RanksOnly, e
         visits_table(source, moment, edits, numbers, rows, "ranks-left-out", height=200)
     undo(source, moment, edits, sentences.tick_a_visit(shown.num_places))
     say_once("edit_refused")
+
+
+def show_listed_ranks(source: Source, case: Case) -> None:
+    opened = open_workspace(source)
+    show_truth = case_bar(source, case)
+    prediction = predict(source, case)
+    if not show_truth:  # from here on, nothing knows the truth
+        prediction = prediction.without_truth()
+    names = prediction.candidates["name"].head(prediction.num_best).astype(str).tolist()
+    truth = opened.labels[int(prediction.case[c.TARGET])] if show_truth else None
+    rank = prediction.target_rank
+    said = describe_listed(model_label(source), truth, None if math.isnan(rank) else rank, names)
+    st.title(shown_sentence(said, {"target": "orange", "runner_up": "blue"}), anchor=False)
+    st.markdown(from_line(opened.labels[int(prediction.case[c.SOURCE])]))
+    quiet(imported_sentence(source, case.number))
+    open_case_button(WALK, source, case, key="walk")

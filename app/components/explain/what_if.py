@@ -26,7 +26,7 @@ from analysis.explain.sentences import part_pill
 from analysis.explain.types import Visit
 from analysis.formatting import ordinal, signed_points
 from analysis.records.ablations import slug
-from app import state
+from app import address, state
 from app.cached import explanations
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
@@ -53,20 +53,20 @@ PAST_VISITS: Final = "Past visits"
 
 def current_edits(source: Source, moment: Moment) -> Edits:
     """The edits of this case or moment; a link's edits that do not fit are left out with a message."""
-    asked = state.incoming("edits")
+    link = address.linked("edits")
     owner = (source.token, moment)
-    if asked is not None:
-        try:
-            edits = parse_edits(asked)
-            build_edited_case(open_ranker(source, moment), moment, edits)
-            st.session_state[_KEY] = (owner, edits)
-        except RecapError as error:
-            st.session_state[_KEY] = (owner, ())
-            st.warning(sentences.left_out_edits(str(error)))
     kept, edits = st.session_state.get(_KEY, (owner, ()))
-    if kept != owner:
+    if kept != owner or link is not None:
         edits = ()
-    _keep(owner, edits)
+    if link is not None and link["edits"]:
+        try:
+            edits = parse_edits(link["edits"])
+            build_edited_case(open_ranker(source, moment), moment, edits)
+        except RecapError as error:
+            edits = ()
+            st.warning(sentences.left_out_edits(str(error)))
+    st.session_state[_KEY] = (owner, edits)
+    address.write(edits=write_edits(edits) or None)
     return edits
 
 
@@ -79,7 +79,7 @@ def change_edits(source: Source, moment: Moment, transform: Callable[[Edits], Ed
     except RecapError as error:
         st.session_state["edit_refused"] = str(error)
         return
-    _keep((source.token, moment), changed)
+    st.session_state[_KEY] = ((source.token, moment), changed)
 
 
 def remove_visits(source: Source, moment: Moment, listed: set[int], removed: set[int]) -> None:
@@ -103,11 +103,6 @@ def cut_paths(source: Source, moment: Moment, destination: int, middles: set[int
         return with_edits(with_edits(edits, CutPath, tuple(cuts)), SwitchOff, tuple(parts))
 
     change_edits(source, moment, change)
-
-
-def _keep(owner: tuple[str, Moment], edits: Edits) -> None:
-    st.session_state[_KEY] = (owner, edits)
-    state.write_param("edits", write_edits(edits) or None)
 
 
 def show_what_if(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:

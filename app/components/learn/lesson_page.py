@@ -11,6 +11,7 @@ from analysis.learn.course import COURSE
 from analysis.learn.lesson import Lesson, LessonQuestion, LessonUnavailableError, Scene, Training
 from analysis.learn.progress import CourseProgress
 from app import (
+    address,
     state,
     threads,  # noqa: F401 # one thread
 )
@@ -37,11 +38,13 @@ def show_lesson(source: Source, number: int, progress: CourseProgress) -> None:
         lesson = cached.lesson(source, number)
     except LessonUnavailableError as error:
         st.info(markdown_text(str(error)))
+        address.write(at=None)
         _go_on(number)
         return
     st.markdown(lesson.intro)
     guess = _given(progress.guesses[number], lesson.guess)
     if guess is None:
+        address.write(at=None)
         _ask(lesson.guess, f"learn_{outline.key}_guess", None, partial(_commit, number), "Lock in this guess")
         return
     halves = st.grid(3, min_column_width=_NARROW, gap="medium")
@@ -68,7 +71,7 @@ def _given(answer: int | None, question: LessonQuestion) -> int | None:
 def _reply(lesson: Lesson, guess: int) -> None:
     choice = lesson.guess.choices[guess]
     icon = ":material/check_circle:" if guess == lesson.guess.right else ":material/lightbulb:"
-    st.markdown(words.your_guess(lesson.guess.prompt, choice.label))
+    st.markdown(words.YOUR_GUESS.format(question=lesson.guess.prompt, answer=choice.label))
     st.info(choice.reply, icon=icon)
 
 
@@ -108,7 +111,7 @@ def _further(source: Source, lesson: Lesson, number: int, at: tuple[int, ...]) -
         if st.button(lesson.deeper.label, icon=":material/map:", type="tertiary", key="learn_deeper"):
             page = next(page for page in PAGES if page.name == lesson.deeper.view)
             params = {**lesson.deeper.params, **lesson.deeper.moved(at)}
-            st.switch_page(page.path, query_params=state.link_to(source, **params))
+            address.go(page, state.link_to(source, **params))
         with st.popover("Words", icon=":material/menu_book:", type="tertiary", key="learn_words"):
             for key in lesson.outline.terms:
                 term = TERMS[key]
@@ -172,4 +175,19 @@ def _again(lesson: Lesson, number: int) -> None:
     for name in list(st.session_state):
         if str(name).startswith(f"learn_{lesson.outline.key}_"):
             del st.session_state[name]
-    state.write_param("at", None)
+
+
+_JUMP = """
+export default function ({ data }) {
+  if (window.recapLesson !== undefined && window.recapLesson !== data) {
+    document.querySelector('[data-testid=stMain]')?.scrollTo(0, 0);
+  }
+  window.recapLesson = data;
+}
+"""
+_jump = st.components.v2.component("recap_page_top", js=_JUMP)
+
+
+def start_at_top(lesson: str) -> None:
+    """Scroll up where the lesson is another one than before; call it below everything."""
+    _jump(key="page-top", data=lesson, width=1, height=1)

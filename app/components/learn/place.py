@@ -7,40 +7,47 @@ import streamlit as st
 from analysis.learn.course import COURSE
 from analysis.learn.lesson import Handle, Lesson
 from analysis.learn.progress import CourseProgress
-from app import state
+from app import address
 
 _KEYS: Final = tuple(entry.outline.key for entry in COURSE)
 
 
 def current_lesson() -> int:
     """The lesson of the link, or the last open one, or the first."""
-    asked = state.incoming("lesson")
-    if asked in _KEYS:
-        st.session_state["learn_lesson"] = _KEYS.index(str(asked))
+    link = address.linked("lesson")
+    if link is not None and link["lesson"] in _KEYS:
+        go_to(_KEYS.index(str(link["lesson"])))
     number = int(st.session_state.get("learn_lesson", 0))
-    state.write_param("lesson", _KEYS[number])
+    address.write(lesson=_KEYS[number])
     return number
 
 
 def go_to(number: int) -> None:
     st.session_state["learn_lesson"] = number
-    state.write_param("lesson", _KEYS[number])
-    state.write_param("at", None)
+
+
+def is_teachers_page() -> bool:
+    return address.current_choice("page", {"teacher": True, "": False}, False)
+
+
+def turn_to(page: str | None) -> None:
+    """The page for teachers, or with None the lessons."""
+    address.choose("page", page == "teacher")
 
 
 def current_progress() -> CourseProgress:
     """All answers so far, or those of the link."""
-    asked = state.incoming("answers")
-    if asked is not None:
-        st.session_state["learn_answers"] = asked
+    link = address.linked("answers")
+    if link is not None and link["answers"]:
+        st.session_state["learn_answers"] = link["answers"]
     progress = CourseProgress.parse(st.session_state.get("learn_answers", ""), len(COURSE))
     keep(progress)
+    address.write(answers=progress.text or None)
     return progress
 
 
 def keep(progress: CourseProgress) -> None:
     st.session_state["learn_answers"] = progress.text
-    state.write_param("answers", progress.text or None)
 
 
 def handle_key(lesson: Lesson, handle: Handle) -> str:
@@ -49,8 +56,7 @@ def handle_key(lesson: Lesson, handle: Handle) -> str:
 
 def start_handles(lesson: Lesson) -> None:
     """Set handles from the link once; unknown positions stay at the start."""
-    asked = state.incoming("at")
-    positions = (asked or "").split(".")
+    positions = ((address.linked("at") or {}).get("at") or "").split(".")
     fits = len(positions) == len(lesson.handles) and all(part.isascii() and part.isdigit() for part in positions)
     for number, handle in enumerate(lesson.handles):
         key = handle_key(lesson, handle)
@@ -63,5 +69,5 @@ def start_handles(lesson: Lesson) -> None:
 def handle_positions(lesson: Lesson) -> tuple[int, ...]:
     """The positions of the handles; moved ones are written into the link."""
     at = tuple(int(st.session_state[handle_key(lesson, handle)]) for handle in lesson.handles)
-    state.write_param("at", None if at == lesson.start else ".".join(map(str, at)))
+    address.write(at=None if at == lesson.start else ".".join(map(str, at)))
     return at

@@ -1,25 +1,28 @@
-"""For teachers: a plan for one class, questions to discuss, a handout and its answer key."""
+"""For teachers: a plan for one class, the address that it opens, questions to discuss, a handout and its key."""
 
 from functools import partial
 from typing import Final
 
 import pandas as pd
+import segno
 import streamlit as st
 
 from analysis.learn.course import COURSE, MINUTES, ROUTE
 from analysis.learn.handout import PrintedPage, sheet_html
 from analysis.learn.lesson import Lesson, LessonUnavailableError
 from analysis.learn.plan import CLASS_MINUTES, class_plan
-from app import state
 from app.cached import learn as cached
 from app.cached.workspace import open_workspace
 from app.classroom import current_classroom
 from app.components.learn import words
 from app.components.learn.class_answers import is_let_in, show_class_answers
-from app.components.learn.invitation import invite_button
+from app.components.learn.place import turn_to
 from app.components.text import quiet, section
 from app.components.toolbar import file_words, save_button
-from app.sources import Source
+from app.door import addresses_for_others
+from app.pages import LEARN
+from app.settings import AppSettings
+from app.sources import Source, find_sources
 
 _SHEETS: Final[tuple[tuple[PrintedPage, str, str, str], ...]] = (
     ("handout", "Handout", "print", words.HANDOUT_HELP),
@@ -31,17 +34,21 @@ def show_teacher(source: Source) -> None:
     """The page; where a class is counted it asks for the token first."""
     room = current_classroom()
     if room is not None and not is_let_in(room):
-        st.button("Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=_back)
+        st.button(
+            "Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=turn_to, args=(None,)
+        )
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=_back)
+        st.button(
+            "Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=turn_to, args=(None,)
+        )
         st.space("stretch")
         invite_button(source)
         for sheet, label, icon, says in _SHEETS:
             look = {"key": f"learn_{sheet}", "icon": f":material/{icon}:", "help": says}
             save_button(label, partial(_sheet, source, sheet), f"{file_words(label)}.html", **look)
-    st.title(words.plan_title(CLASS_MINUTES), anchor=False)
-    st.markdown(words.for_teachers(ROUTE, MINUTES))
+    st.title(words.PLAN_TITLE.format(minutes=CLASS_MINUTES), anchor=False)
+    st.markdown(words.FOR_TEACHERS.format(lessons=ROUTE, minutes=MINUTES))
     if room is not None:
         show_class_answers(source, room)
     section("Plan")
@@ -71,5 +78,36 @@ def _sheet(source: Source, sheet: PrintedPage) -> bytes:
     return sheet_html(sheet, dataset.manifest.name, lessons).encode()
 
 
-def _back() -> None:
-    state.follow({"page": None})
+_LONGEST: Final = 300
+_WIDTH: Final = 440
+
+
+def invite_button(source: Source) -> None:
+    """A button that shows the address, where other computers reach the app."""
+    hosts, port = st.get_option("server.allowedHosts") or [], int(st.get_option("server.port"))
+    first, *_ = find_sources(AppSettings.from_environment())
+    fields = "" if source.token == first.token else f"?source={source.token}"
+    found = [f"{address}/{LEARN.name}{fields}" for address in addresses_for_others(hosts, port, st.context.url)]
+
+    @st.dialog("Open this page", width="large")
+    def show() -> None:
+        chosen = st.selectbox(
+            "Address for the class", found, key="learn_address", accept_new_options=True, help=words.ADDRESS_HELP
+        )
+        address = full_address(str(chosen))
+        st.title(f"`{address}`", anchor=False)  # as code it can be copied: nothing in it is escaped
+        picture = segno.make(address, micro=False).svg_inline(omitsize=True, light="white")
+        st.image(picture, width=_WIDTH, alt=f"QR code of {address}")
+
+    if found and st.button("Address", icon=":material/qr_code_2:", key="learn_invite"):
+        show()
+
+
+def full_address(typed: str) -> str:
+    """The address with its protocol, short enough for a code.
+
+    >>> full_address(" recap.example/learn`")
+    'http://recap.example/learn'
+    """
+    typed = "".join(typed.replace("`", "").split())
+    return (typed if "://" in typed else f"http://{typed}")[:_LONGEST]

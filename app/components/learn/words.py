@@ -14,26 +14,16 @@ STAYS_CLOSED: Final = "This is not the token that the start of the app printed."
 HANDOUT_HELP: Final = "To print: the plan on one page, then all questions."
 KEY_HELP: Final = "To print: all answers."
 ADDRESS_HELP: Final = "Choose what other computers can reach, or type it."
-
-
-def progress_line(lessons: int, minutes: int, answered: int, questions: int) -> str:
-    return f"Lessons 1 to {lessons}: {minutes} minutes. All lessons: {answered} of {questions} questions answered."
-
-
-def plan_title(minutes: int) -> str:
-    return f"A class of {minutes} minutes"
-
-
-def for_teachers(lessons: int, minutes: int) -> str:
-    return (
-        "Each lesson asks for a guess before the answer. Let the class guess alone, talk in pairs, then reveal. "
-        f"The first {lessons} lessons alone take {minutes} minutes."
-    )
+PROGRESS_LINE: Final = (
+    "Lessons 1 to {lessons}: {minutes} minutes. All lessons: {answered} of {questions} questions answered."
+)
+PLAN_TITLE: Final = "A class of {minutes} minutes"
+YOUR_GUESS: Final = "**{question}** Your guess: {answer}."
+FOR_TEACHERS: Final = (
+    "Each lesson asks for a guess before the answer. Let the class guess alone, talk in pairs, then reveal. "
+    "The first {lessons} lessons alone take {minutes} minutes."
+)
 
 
 def class_waits(answers: int) -> str:
     return f"{count_of(answers, 'answer')}. From {FEWEST_ANSWERS} on, the page shows how many chose which."
-
-
-def your_guess(question: str, answer: str) -> str:
-    return f"**{question}** Your guess: {answer}."

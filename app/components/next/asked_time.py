@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 import streamlit as st
 
 from analysis.workspace import Workspace
-from app import state
+from app import address, state
 from app.components.next import choice, words
 from app.components.text import pick, quiet, toggle
 from app.components.walk.walk_player import SECONDS_PER_STEP
@@ -63,15 +63,11 @@ def at_usual_time(opened: Workspace, moment: _Moment) -> _Moment:
 
 
 def pick_own_time(opened: Workspace, itinerary: Itinerary) -> None:
-    """Day and clock of one user's time."""
+    """Day and clock of one user's time, and where this user's pauses usually end."""
     assert itinerary.at is not None
-    last = int(opened.any_ranker.known_at(itinerary).local_seconds_H[-1])
+    known = opened.any_ranker.known_at(itinerary)
+    last, found = int(known.local_seconds_H[-1]), usual_pause(known)
     _pick_time(last, itinerary.at, lambda at: choice.show(replace(itinerary, at=max(at, _next_quarter(last)))))
-
-
-def say_usual_pause(opened: Workspace, itinerary: Itinerary) -> None:
-    """Where this user's pauses usually end."""
-    found = usual_pause(opened.any_ranker.known_at(itinerary))
     if found is not None:
         quiet(words.pause_line(*found))
 
@@ -79,12 +75,12 @@ def say_usual_pause(opened: Workspace, itinerary: Itinerary) -> None:
 def pick_time_of_all(opened: Workspace, known_until: date) -> datetime:
     """The time at which everyone is asked for; ``known_until``: the last day with known check-ins."""
     last = int(datetime.combine(known_until, time(), UTC).timestamp())
-    at = max(state.choice_of_data(opened.dataset.hash, "at", link_time) or last + SECONDS_PER_DAY * 3 // 2, last)
+    at = max(address.choice_of_data(opened.dataset.hash, "at", link_time) or last + SECONDS_PER_DAY * 3 // 2, last)
     is_last = _half_hour_after(at) % SECONDS_PER_DAY == 0
     if is_last:
         st.session_state[_PLAYS] = False
     if not st.session_state.get(_PLAYS):  # each value in the address is a step of the browser's Back
-        state.write_param("at", local_text(at))
+        address.write(at=local_text(at))
     _pick_time(last, at, partial(_show_all_at, opened))
 
     def play() -> None:
@@ -109,7 +105,7 @@ def play_on(opened: Workspace, at: datetime) -> None:
 
 
 def _show_all_at(opened: Workspace, at: int) -> None:
-    state.choose("at", (opened.dataset.hash, at))
+    address.choose("at", (opened.dataset.hash, at))
 
 
 def _half_hour_after(seconds: int) -> int:

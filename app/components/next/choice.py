@@ -12,7 +12,7 @@ import streamlit as st
 from analysis.formatting import day
 from analysis.trajectories.case_names import around, find_place, places_by_visits
 from analysis.workspace import Workspace
-from app import state
+from app import address, state
 from app.components.next import words
 from app.components.text import pick, pick_number
 from app.components.walk.case_choice import MOST_USERS
@@ -39,7 +39,7 @@ def current_itinerary(opened: Workspace, part: str) -> Itinerary:
     if part == EVERYONE:
         return Itinerary()
     itinerary = st.session_state[_KEPT][1].get(part)
-    asked = state.linked(*state.ITINERARY)
+    asked = address.linked(*state.ITINERARY)
     if asked is not None:
         itinerary = _linked(opened, asked if part == ONE else {"stops": asked["stops"]})
     if itinerary is None or itinerary.is_new_user != (part == TRY):
@@ -49,9 +49,8 @@ def current_itinerary(opened: Workspace, part: str) -> Itinerary:
 
 
 def show(itinerary: Itinerary) -> None:
-    """Predict from this; the address says so."""
+    """Predict from this."""
     st.session_state[_KEPT][1][TRY if itinerary.is_new_user else ONE] = itinerary
-    state.write_params(dict.fromkeys(state.ITINERARY) | state.fields_of(itinerary))
 
 
 def _at_last(opened: Workspace, user: int) -> Itinerary:

@@ -26,7 +26,7 @@ from analysis.trajectories.everyone import (
     shown_names,
 )
 from analysis.workspace import Workspace
-from app import state
+from app import address, state
 from app.cached import explanations, maps
 from app.cached.figures import drawn
 from app.cached.workspace import MOST_SCORES
@@ -57,13 +57,13 @@ _PASSES: Final = 10
 def as_of_control(opened: Workspace) -> date | None:
     """The day up to which check-ins are known, None for the last; the address says how many days before it that is."""
     last, first = last_day(opened), opened.dataset.local_time.min().date()
-    back = state.current_choice("days", {str(days): days for days in range((last - first).days + 1)}, 0)
+    back = address.current_choice("days", {str(days): days for days in range((last - first).days + 1)}, 0)
     day = last - timedelta(days=back)
 
     def choose() -> None:
         chosen: date | None = st.session_state["as-of-day"]
         if chosen is not None:
-            state.choose("days", (last - chosen).days)
+            address.choose("days", (last - chosen).days)
 
     look: dict[str, Any] = {"min_value": first, "max_value": last, "format": _DAY, "width": 160}
     pick(st.date_input, "As of", "today", choose, "days", key="as-of-day", value=day, help=words.AS_OF_DAY, **look)
@@ -76,8 +76,8 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
         st.title(words.MANY_USERS.format(users=opened.dataset.num_users), anchor=False)
         quiet(words.TOO_MANY)
         return
-    closed = state.choice_of_data(opened.dataset.hash, "without", partial(_numbers, opened))
-    state.write_param("without", ".".join(map(str, closed)) or None)
+    closed = address.choice_of_data(opened.dataset.hash, "without", partial(_numbers, opened))
+    address.write(without=".".join(map(str, closed)) or None)
     found = explanations.predict_everyone(source, as_of, at, closed)
     title, line = words.everyone(found, as_of or last_day(opened), at)
     st.title(title, anchor=False)
@@ -137,7 +137,7 @@ def _pick_closed(opened: Workspace, found: Everyone) -> None:
     offered = list(dict.fromkeys([*found.closed, *found.places.loc[is_named, c.POI].head(_MOST_OFFERED)]))
 
     def close() -> None:
-        state.choose("without", (opened.dataset.hash, tuple(st.session_state["everyone-without"])))
+        address.choose("without", (opened.dataset.hash, tuple(st.session_state["everyone-without"])))
 
     look: dict[str, Any] = {"format_func": names.__getitem__, "placeholder": "Close a place", "width": 240}
     chosen = list(found.closed)
@@ -169,7 +169,7 @@ def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
         return
 
     def open_user(row: int) -> None:
-        state.choose("part", choice.ONE)
+        address.choose("part", choice.ONE)
         user, last = int(users[c.USER].iloc[row]), int(users[c.ROW].iloc[row])
         choice.show(Itinerary(user, last, at=None if at is None else whole_seconds(at)))
 
@@ -193,16 +193,8 @@ def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
 
 
 def _filtered(opened: Workspace, users: pd.DataFrame) -> pd.DataFrame:
-    """The users that pass the filters: a place, a least probability, last seen since a day."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        place = st.text_input("Place", key="everyone-place", placeholder="Last place or choices", width=165)
-        least = 0
-        if users["probability"].notna().all():
-            least = st.slider("Probability from", 0, 100, 0, 5, format="%d %%", key="everyone-least", width=125)
-        since: date | None = st.date_input("Last seen since", None, key="everyone-since", format=_DAY, width=150)
-    if place.strip():
-        fits_P = matching_places(opened.dataset, place)
-        users = users.loc[np.any(fits_P[users[[c.POI, FIRST, SECOND]]], axis=1)]
-    if least:
-        users = users.loc[100 * users["probability"] >= least]
-    return users if since is None else users.loc[users["local_time"] >= pd.Timestamp(since)]
+    """The users whose last place or choices a search names, by place or category; a heading sorts them."""
+    place = st.text_input("Place", key="everyone-place", placeholder="Last place or choices", width=190)
+    if not place.strip():
+        return users
+    return users.loc[np.any(matching_places(opened.dataset, place)[users[[c.POI, FIRST, SECOND]]], axis=1)]

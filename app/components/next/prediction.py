@@ -13,7 +13,7 @@ from analysis.trajectories.cameras import NEXT_HEIGHT_PX
 from analysis.trajectories.predictions import CasePrediction, standing_out
 from analysis.trajectories.trajectory import Trajectory, read_stops
 from analysis.workspace import Workspace
-from app import state
+from app import address, state
 from app.cached import explanations, maps
 from app.components.chart_table import ticked_list
 from app.components.next import choice, words
@@ -90,7 +90,7 @@ def _map(source: Source, itinerary: Itinerary, best: list[int], alt: str, *drawn
         if mark is not None and mark[0] in clickable and mark[1] < len(clickable[mark[0]]):
             choice.add_stop(explanations.open_model(source).known, itinerary, clickable[mark[0]][mark[1]])
 
-    deck, on_select = maps.draw_map(source, *drawn, **options), state.unless_late(add, *state.ITINERARY)
+    deck, on_select = maps.draw_map(source, *drawn, **options), address.unless_late(add, *state.ITINERARY)
     st.pydeck_chart(deck, height=NEXT_HEIGHT_PX, key="next-map", on_select=on_select, alt=alt)
 
 

@@ -198,18 +198,14 @@ def _prepare(
     upload: Upload, source_format: str, options: ReadOptions, inspection: Inspection, actions: DeltaGenerator
 ) -> Path | None:
     """The button and the same as a command, in ``actions``; the folder of the dataset once it was prepared."""
-    path = upload.path
+    path, config, is_empty = upload.path, inspection.preview.config, not inspection.preview.checkins
+    go = actions.button("Prepare", icon=":material/check:", type="primary", disabled=is_empty, key="prepare")
     theirs = path.name if path.is_relative_to(upload.folder) else str(path)
-    config = inspection.preview.config
     sizes = [f"--set={name}={getattr(config, name)}" for name in ("min_poi_checkins", "min_user_checkins")]
     skip = ["--skip-bad-rows"] * bool(inspection.account.reported)
     line = shlex.join(["recap", "prepare", theirs, "--format", source_format, *sizes, *skip, "--out", "data/mine"])
-    with actions:
-        go = st.button(
-            "Prepare", icon=":material/check:", type="primary", disabled=not inspection.preview.checkins, key="prepare"
-        )
-        with st.popover("Copy as command", type="tertiary"):
-            st.code(f"{line} {option_text(options)}", language=None)
+    with actions, st.popover("Copy as command", type="tertiary"):
+        st.code(f"{line} {option_text(options)}", language=None)
     if inspection.preview.refusal:
         st.warning(markdown_text(inspection.preview.refusal))
     if not go:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import state
+from app import address
 from app.components.own_data import words
 from app.pages import OPEN_DATA
 from app.sources import Source
@@ -54,7 +54,7 @@ def add_file(source: Source) -> Path | None:
     finally:
         upload.discard()
     keep_answers(dataset.hash, options)
-    state.leave_note(OPEN_DATA.name, markdown_text(added.line))
+    address.leave_note(OPEN_DATA.name, markdown_text(added.line))
     return folder
 
 

@@ -20,9 +20,6 @@ STAYS: Final = {True: "It stays on this computer.", False: "It goes to the compu
 COPY: Final = "The app's copy is deleted after preparing, or after an hour."
 FILE: Final = "CSV, Excel, JSON, Parquet, or an export such as Google's Timeline"
 PATH: Final = "Or the path of a larger file or a folder on this computer"
-CHECKPOINT: Final = "Add a checkpoint"
-CHECKPOINT_PATH: Final = "Path of a folder made by `recap train`"
-ADDED: Final = "{name} was added. It opens with the dataset it was trained on."
 YOUR_DATASETS: Final = "Your datasets"
 DELETING: Final = "Its check-ins are removed from this computer. Models trained on it stay in Runs."
 

@@ -10,11 +10,11 @@ import streamlit as st
 from analysis.figures.bars import SlideBar, draw_bars
 from analysis.figures.letters import Letters
 from analysis.long_tail.overview_headlines import describe_data
-from app.cached.figures import picture_font
 from app.cached.workspace import model_key, open_workspace
 from app.components.cases.present_button import present_button
 from app.components.present import words
 from app.components.text import act_button, say_once
+from app.library_internals import picture_font
 from app.pages import View
 from app.settings import AppSettings
 from app.sources import Source

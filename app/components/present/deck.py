@@ -10,7 +10,7 @@ from analysis.cases.library import Library, Shelf, Stored
 from analysis.cases.saved_case import Collection, SavedCase, ViewSlide
 from analysis.cases.slides import SLIDE_STEPS, Step
 from analysis.cases.words import RECIPES
-from app import state
+from app import address
 from app.cached import tables
 from app.cached.workspace import first_case
 from app.components.present import words
@@ -19,6 +19,7 @@ from recap.errors import CaseError
 from recap.history.moments import link_number
 
 _RECIPE_CASES: Final = 5
+_SLIDE: Final = "present_slide"
 _WHICH: Final = ("collection", "recipe", "all", "case")
 
 
@@ -38,10 +39,6 @@ class Deck:
     entries: tuple[Presented | ViewSlide, ...]
     shelf: Shelf | None = None
     collection: Stored[Collection] | None = None
-
-    @property
-    def cases(self) -> list[Presented]:
-        return [entry for entry in self.entries if isinstance(entry, Presented)]
 
     @property
     def slides(self) -> list[tuple[int, Step]]:
@@ -72,16 +69,19 @@ def current_deck(source: Source, num_cases: int) -> Deck:
 
 def current_slide(deck: Deck) -> int:
     """The current slide, at first the link's."""
-    which, step = max(link_number(state.standing("at") or "1") - 1, 0), state.standing("step") or ""
+    link = address.linked("at", "step", *_WHICH)
+    if link is not None:
+        st.session_state[_SLIDE] = max(link_number(link["at"]) - 1, 0), link["step"]
+    which, step = st.session_state.get(_SLIDE, (0, None))
     wanted = [slide for slide in deck.slides if slide[0] == which and slide[1] == (step or slide[1])]
     position = deck.slides.index(wanted[0]) if wanted else 0
-    go_to_step(deck, position)
+    which, step = deck.slides[position]
+    address.write(at=str(which + 1), step=step)
     return position
 
 
 def go_to_step(deck: Deck, position: int) -> None:
-    which, step = deck.slides[min(max(position, 0), len(deck.slides) - 1)]
-    state.write_params({"at": str(which + 1), "step": step})
+    st.session_state[_SLIDE] = deck.slides[min(max(position, 0), len(deck.slides) - 1)]
 
 
 def _collected(source: Source, name: str) -> Deck:

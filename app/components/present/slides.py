@@ -1,4 +1,7 @@
-"""Every slide of a presentation, masked as a shared page; numbers as in Explain and Compare."""
+"""Every slide of a presentation, masked as a shared page, on the screen and in files; numbers as in the views."""
+
+from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -17,11 +20,16 @@ from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.masking import Masking
 from analysis.sharing.share import masked_cases
 from analysis.sharing.shared_case import SharedPage
-from analysis.sharing.slides import SharedSlide, share_slide, view_slide
+from analysis.sharing.slides import SharedSlide, share_slide, view_slide, write_pptx, write_slides_html
 from app.cached import comparisons, explanations, maps
-from app.cached.figures import picture_font
 from app.cached.workspace import BY_MODEL, open_workspace
+from app.components.cases.collection_order import show_order
+from app.components.present import words
 from app.components.present.deck import Deck, Presented
+from app.components.text import quiet
+from app.components.toolbar import file_words, save_button
+from app.library_internals import picture_font
+from app.settings import AppSettings
 from app.sources import Source
 
 
@@ -84,3 +92,26 @@ def _slide_of(source: Source, presented: Presented, step: Step, shown: CaseExpla
         source, shown.moment, about=None, against=shown.runner_up, edits=text, hide_truth=False
     )
     return change_slide(shown, after if edits else None, edits, tried, masking.name)
+
+
+def files_control(source: Source, deck: Deck) -> None:
+    """A button that offers the files and, for a collection, changes order and titles."""
+    button = st.popover("Slides", icon=":material/slideshow:", type="tertiary", key="present-files", on_change="rerun")
+    if not button.open:
+        return
+    title = deck.collection.value.title if deck.collection else words.TITLE
+    with button:
+        quiet(words.FILES_MASKED)
+        with st.container(horizontal=True):
+            for label, ending, write in (
+                ("PowerPoint", "pptx", write_pptx),
+                ("Page (HTML)", "html", write_slides_html),
+            ):
+                made = partial(_written, source, deck, title, write)
+                save_button(label, made, f"{file_words(title)}.{ending}", key=f"present-{ending}")
+        if deck.shelf is not None and deck.collection is not None:
+            show_order(deck.shelf, deck.collection, read_only=AppSettings.from_environment().read_only)
+
+
+def _written(source: Source, deck: Deck, title: str, write: Callable[[list[SharedSlide], str], bytes]) -> bytes:
+    return write([slide_at(source, deck, position) for position in range(len(deck.slides))], title)

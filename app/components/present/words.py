@@ -13,7 +13,4 @@ NO_CASE_CHOSEN: Final = "choose a case or a collection in Cases"
 NO_LIST: Final = "the link names no list of cases"
 LINKED_COLLECTION_GONE: Final = "the collection of this link is not in your library"
 OTHER_DATA: Final = "no case of this collection belongs to the dataset and model that are open"
-
-
-def slide_number(position: int, slides: int) -> str:
-    return f"Slide {position + 1} of {slides}"
+SLIDE_NUMBER: Final = "Slide {number} of {slides}"

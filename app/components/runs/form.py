@@ -1,7 +1,7 @@
 """The form of a new run, with its estimate."""
 
 import shutil
-from typing import TypedDict
+from typing import Any
 
 import streamlit as st
 
@@ -10,6 +10,8 @@ from app import state
 from app.cached import run_store
 from app.components.runs import words
 from app.components.text import quiet, section
+from app.settings import AppSettings
+from app.sources import find_sources
 from recap.errors import RecapError
 from recap.machine.printable import markdown_text
 from recap.presets import DEFAULT_PRESET, RECAP_PRESETS, preset_title, training_preset
@@ -17,7 +19,7 @@ from recap.published.configs import PUBLISHED
 from recap.runs.execution import control
 from recap.runs.store.estimates import estimate
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.spec import Backend, DeviceRequest, RunSpec
+from recap.runs.store.spec import DeviceRequest, RunSpec
 from recap.runs.store.submission import build_specs
 from recap.training_config import AnyTraining, TrainConfig
 
@@ -29,23 +31,13 @@ PUBLISHED_EXAMPLE = "dim=32"
 """A field, shown where none is written yet."""
 
 
-class _Request(TypedDict):
-    preset: str
-    epochs: int | None
-    seeds: list[int]
-    overrides: list[str]
-    device: DeviceRequest
-    backend: Backend
-
-
 def show_form(store: RunStore) -> None:
     section("New run")
-    sources = run_store.datasets(store)
-    if not sources:
+    by_hash = {source.dataset_hash: source for source in find_sources(AppSettings.from_environment())[::-1]}
+    if not by_hash:
         st.markdown(words.NO_DATA)
         return
-    by_hash = {source.dataset_hash: source for source in sources}
-    hashes, opened = list(by_hash), state.opened_dataset()
+    hashes, opened = list(by_hash)[::-1], state.opened_dataset()
     chosen = st.selectbox(
         "Data",
         hashes,
@@ -69,7 +61,7 @@ def show_form(store: RunStore) -> None:
         text = st.text_area("Fields", key="run_fields", placeholder=example, height=80)
         device = st.segmented_control("Device", DEVICES, default="auto", required=True, key="run_device") or "auto"
         slurm = shutil.which("sbatch") is not None and st.toggle("Train with Slurm", key="run_slurm")
-    request: _Request = {
+    request: dict[str, Any] = {
         "preset": preset,
         "epochs": epochs if epochs != config.epochs else None,
         "seeds": sorted(seeds),

@@ -1,26 +1,32 @@
-"""One run: numbers, curves, result, log; polled only while it is active."""
+"""One run: numbers, curves, result, log, polled only while it is active; before there is one, a finished one."""
+
+from collections.abc import Callable
+from typing import cast
 
 import streamlit as st
 
 from analysis.figures.training_curves import plot_training
-from analysis.formatting import byte_size, duration, percent, share
+from analysis.formatting import duration, share
 from analysis.training_progress import CURVES, counter_levels, curve_table, gpu_table, result_table, stage_spans
-from app import state
+from app import address, state
 from app.cached import run_store
-from app.cached.better_source import better_source
 from app.components.chart_table import show_figure
 from app.components.runs import words
-from app.components.runs.actions import open_buttons
 from app.components.text import choose_one, quiet, section
+from app.pages import COMPARE, EXPLAIN, OVERVIEW
+from app.settings import AppSettings
+from app.sources import Source, find_sources
 from recap.errors import RecapError
-from recap.machine.printable import markdown_text
+from recap.machine.printable import count_of, markdown_text
+from recap.runs.execution import control
 from recap.runs.execution.logs import read_log
 from recap.runs.store.description import best_epoch, describe_run
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.state import ACTIVE
+from recap.runs.store.spec import MAX_NOTES
+from recap.runs.store.state import ACTIVE, RESUMABLE
 from recap.runs.store.types import RunDescription, RunReference, RunRow, RunSummary
-from recap.training.metrics_file import EpochLine
+from recap.training.metrics_file import METRICS_FILE, EpochLine, read_metrics
 from recap.training_config import AnyTraining
 
 POLL_SECONDS = 1.0
@@ -58,7 +64,7 @@ def show_gpus(store: RunStore, rows: list[RunRow]) -> None:
 
 def _draw_gpus(store: RunStore, active: list[str]) -> None:
     gpus = run_store.gpus()
-    section(words.gpus_title(len(gpus)))
+    section(count_of(len(gpus), "GPU"))
     st.dataframe(
         gpu_table(gpus, run_store.leases(store, active)),
         hide_index=True,
@@ -118,7 +124,7 @@ def _show_better(run: RunFolder) -> None:
     trained = run_store.source_of(run)
     if trained is None:
         return
-    better, said = better_source(trained)
+    better, said = run_store.better_source(trained)
     if said:
         st.markdown(markdown_text(said))
     open_buttons(trained, better)
@@ -133,12 +139,6 @@ def _show_numbers(run: RunFolder, described: RunDescription) -> None:
         st.metric("Training loss", f"{metrics[-1]['loss']['main']:.2f}", width="content")
         if described["state"] not in ("running", "stopping"):
             st.metric("Training time", duration(run.read_summary().get("seconds")), width="content")
-        device = run.read_state().device
-        uuids = device.gpu_uuids if device is not None else ()
-        for gpu in [gpu for gpu in run_store.gpus() if gpu.uuid in uuids]:
-            st.metric("GPU use", "–" if gpu.busy is None else percent(gpu.busy), width="content")
-            used = gpu.total_bytes - gpu.free_bytes
-            st.metric("GPU memory", f"{byte_size(used)} of {byte_size(gpu.total_bytes)}", width="content")
 
 
 def show_curves(config: AnyTraining, metrics: list[EpochLine], reference: RunReference) -> None:
@@ -157,3 +157,59 @@ def show_curves(config: AnyTraining, metrics: list[EpochLine], reference: RunRef
     figure = plot_training(tables[curve], spans, config.epochs, palette, levels=levels[curve])
     alt = words.chart_alt(CURVES[curve], metrics[-1]["epoch"], config.epochs, levels[curve])
     show_figure(figure, "run_chart", alt)
+
+
+def show_example() -> None:
+    """Result and curves of the first checkpoint that has them; nothing without one."""
+    from recap.checkpoint import TRAINING_FOLDER, Checkpoint  # here, so that a page with runs does not load torch
+
+    for source in find_sources(AppSettings.from_environment()):
+        if source.checkpoint_folder is None:
+            continue
+        try:
+            checkpoint = Checkpoint.load(source.checkpoint_folder)
+            summary = cast(RunSummary, checkpoint.read_summary())
+        except RecapError:
+            continue
+        metrics = read_metrics(source.checkpoint_folder / TRAINING_FOLDER / METRICS_FILE)
+        if metrics:
+            section(f"{words.EXAMPLE}: {markdown_text(source.label)}")
+            show_result(markdown_text(checkpoint.label), summary)
+            show_curves(checkpoint.manifest.train, metrics, {})
+            return
+
+
+def open_buttons(trained: Source, better: Source) -> None:
+    """Buttons from a finished run to its model; Open opens the better of it and `pretrained`."""
+    with st.container(horizontal=True):
+        for label, page in (("Compare", COMPARE), ("Explain", EXPLAIN), ("Open", OVERVIEW)):
+            source = better if page is OVERVIEW else trained
+            if st.button(label, icon=":material/arrow_forward:", key=f"run_to_{page.name}"):
+                state.choose_source(source.token)
+                address.go(page, state.link_to(source))
+
+
+def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
+    with st.container(horizontal=True):
+        _act("Stop", ":material/stop:", row["state"] in ("queued", "running"), lambda: control.stop(store, run))
+        _act("Resume", ":material/resume:", row["state"] in RESUMABLE, lambda: control.resume(store, run))
+        notes = st.text_input(
+            "Note",
+            value=row["notes"],
+            max_chars=MAX_NOTES,
+            key=f"notes_{run.id}",
+            label_visibility="collapsed",
+            placeholder="Note",
+        )
+    if notes != row["notes"]:
+        control.write_notes(store, run, notes)
+        st.rerun()
+
+
+def _act(label: str, icon: str, possible: bool, act: Callable[[], object]) -> None:
+    if st.button(label, icon=icon, disabled=not possible, key=f"run_{label.lower()}"):
+        try:
+            act()
+        except RecapError as error:
+            st.session_state["run_refusal"] = str(error)
+        st.rerun()

@@ -20,11 +20,7 @@ HOPS_HELP: Final = "Number of hops whose places the graph token averages."
 SEEDS_HELP: Final = "Each seed is a separate run."
 RESULT_HELP: Final = "Share of test cases with the true place among the first 20 (HR@20)."
 UNKNOWN_RUN: Final = "The run of this link is not among your runs."
-
-
-def other_data(run: str) -> str:
-    """A link to a run that has other data here."""
-    return f"This link is for another run {run}, trained on other data."
+OF_OTHER_DATA: Final = "This link is for another run {run}, trained on other data."
 
 
 def model_of(described: RunDescription) -> str:
@@ -82,10 +78,6 @@ def estimate(time: str, spread: str, memory: str, basis: str) -> str:
 def chart_alt(curve: str, epoch: int, epochs: int, levels: Mapping[str, float]) -> str:
     counters = "".join(f"; {label} reaches {share(level)}" for label, level in levels.items())
     return f"{curve} up to epoch {epoch} of {epochs}, by stage{counters}"
-
-
-def gpus_title(number: int) -> str:
-    return f"{number} GPU{'s' if number > 1 else ''}"
 
 
 def spoken(seconds: float) -> str:

@@ -1,7 +1,7 @@
 """Choose what Walk shows: filters, search, a bar or cell of another view, a user and a trajectory."""
 
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import pandas as pd
@@ -20,17 +20,19 @@ from analysis.records.case_filters import (
     resolve_filter,
 )
 from analysis.trajectories.trajectory import Trajectory, trajectories_of, users_of
-from app import state
+from app import address, state
 from app.cached import comparisons
 from app.cached.comparisons import Selection
 from app.cached.workspace import open_workspace, read_ablations, read_records, waits_for_causes
-from app.components.text import act_button, key_button, pick_number, quiet
+from app.components.text import act_button, key_button, pick, pick_number, quiet
 from app.components.toolbar import source_picker
 from app.components.walk import words
 from app.sources import Source
 from recap import columns as c
-from recap.errors import ConfigError
 
+_SELECTION: Final = "walk_cases"
+_RANK_LIMITS: Final = (1, 5, 10, 20)
+_LABELLED: Final = {"label_visibility": "visible"}
 MOST_USERS: Final = 2_000
 """Number of users in the list, near the chosen one; a longer list would be sent with every answer."""
 
@@ -42,21 +44,18 @@ def filters_changed() -> None:
 
 def filter_controls(source: Source, selection: Selection | None) -> None:
     labels = filter_labels(causes=source.has_parts and not waits_for_causes(source))
-    asked = st.query_params.get_all("show")
-    if any(label not in labels.values() for label in asked):  # of a baseline, or from before a filter was renamed
-        st.session_state["show"] = [name for name in map(resolve_filter, asked) if name is not None]
-    st.pills(
-        "Show cases",
-        FILTERS,
-        selection_mode="multi",
-        format_func=labels.__getitem__,
-        key="show",
-        bind="query-params",
-        persist_state="session",
-        label_visibility="collapsed",
-        wrap=True,
-        on_change=filters_changed,
-    )
+    link = address.linked_lists("show")
+    if link is not None:  # also labels of a baseline, or from before a filter was renamed
+        address.choose("show", [name for name in map(resolve_filter, link["show"]) if name is not None])
+    shown = cast("list[str]", address.chosen("show") or [])
+    address.write(show=[labels[name] for name in shown])
+
+    def choose(name: str) -> None:
+        address.choose(name, st.session_state[name])
+        filters_changed()
+
+    look: dict[str, Any] = {"selection_mode": "multi", "format_func": labels.__getitem__}
+    pick(st.pills, "Show cases", FILTERS, partial(choose, "show"), "show", key="show", value=shown, **look)
     if selection is not None:
         act_button(
             comparisons.selection_label(source, selection),
@@ -68,45 +67,21 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
         )
     with st.popover("More", icon=":material/tune:", type="tertiary"):
         source_picker(source, lists=True)
-        st.text_input(
-            "Search a place or category",
-            key="find",
-            bind="query-params",
-            persist_state="session",
-            on_change=filters_changed,
-            max_chars=80,
-        )
-        st.selectbox(
-            words.RANK_LIMIT,
-            (1, 5, 10, 20),
-            index=3,
-            key="k",
-            on_change=filters_changed,
-            bind="query-params",
-            persist_state="session",
-        )
-        st.session_state["typed_case"] = st.session_state["case"]
-        st.number_input(
-            "Case",
-            0,
-            len(open_workspace(source).cases) - 1,
-            key="typed_case",
-            on_change=state.unless_late(lambda: state.set_case(int(st.session_state["typed_case"])), "case"),
-        )
+        look = {"key": "find", "value": address.current_text("find"), "max_chars": 80, **_LABELLED}
+        pick(st.text_input, "Search a place or category", "", partial(choose, "find"), "find", **look)
+        found_within = address.current_choice("k", {str(k): k for k in _RANK_LIMITS}, _RANK_LIMITS[-1])
+        look = {"key": "k", "value": found_within, **_LABELLED}
+        pick(st.selectbox, words.RANK_LIMIT, _RANK_LIMITS, partial(choose, "k"), "k", **look)
+        last, case = len(open_workspace(source).cases) - 1, int(st.session_state["case"])
+        look = {"key": "typed_case", "value": case, "max_value": last, **_LABELLED}
+        pick(st.number_input, "Case", 0, lambda: state.set_case(int(st.session_state["typed_case"])), "case", **look)
 
 
 def walk_selection(source: Source) -> Selection | None:
     """The bar or cell of a link or a click."""
-    asked = state.incoming("cases")
-    if asked is not None:
-        try:
-            st.session_state["selection"] = comparisons.parse_selection(source, asked).text
-        except ConfigError:
-            st.warning(words.UNREADABLE_SELECTION)
-            st.session_state["selection"] = None
-    text = st.session_state.get("selection")
-    state.write_param("cases", text)
-    return comparisons.parse_selection(source, text) if text else None
+    parse = partial(comparisons.parse_selection, source)
+    text = address.current_text("cases", lambda text: parse(text).text, words.UNREADABLE_SELECTION, choice=_SELECTION)
+    return parse(text) if text else None
 
 
 def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
@@ -178,5 +153,5 @@ def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:
 
 
 def _clear_selection() -> None:
-    st.session_state["selection"] = None
+    address.choose(_SELECTION, None)
     filters_changed()

@@ -11,15 +11,17 @@ from analysis.explain.types import NOT_KNOWN_YET
 from analysis.trajectories.cameras import MAP_HEIGHT_PX
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory, last_moment, read_trajectory
-from app import state
+from app import address, state
 from app.cached import explanations, maps
 from app.cached.workspace import open_workspace
 from app.components.cases.present_button import present_button
+from app.components.chart_table import chart_table
 from app.components.error_boundary import error_boundary
 from app.components.text import key_button, pick
-from app.components.toolbar import downloads, legend, open_case_button, truth_toggle
+from app.components.toolbar import downloads, legend, open_case_button, switch, truth_toggle
 from app.components.walk import words
 from app.components.walk.predictions import LIST_NINTHS, MAP_NINTHS, NINTH_PX, show_predictions
+from app.headings import STOP_HEADINGS
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
@@ -51,6 +53,7 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     if moment not in steps:  # a jump to another trajectory: the selectors above must follow
         st.rerun()
     state.set_moment(moment)
+    state.write_moment(moment, case=str(st.session_state["case"]))
     opened = opened.at(moment)
     if not isinstance(moment, Case):  # the user's last check-in, maybe on a later trajectory
         trajectory = read_trajectory(opened, moment)
@@ -69,7 +72,7 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     with title:
         st.title(words.title(opened.labels[int(prediction.case[c.SOURCE])], target), anchor=False)
     picked = state.current_place(moment.row, opened.dataset.num_pois)
-    shown = {"show_truth": show_truth, "show_paths": bool(st.session_state.get("paths", True))}
+    shown = {"show_truth": show_truth, "show_paths": address.chosen("paths") is not False}
     with above:
         _map(source, trajectory, prediction, picked, shown)
     right = grid.cell(column_span=LIST_NINTHS)
@@ -147,7 +150,7 @@ def _controls(
         st.space("stretch")
         show_truth = truth_toggle()
         if has_paths:
-            st.toggle("Paths", True, key="paths", bind="query-params", persist_state="session")
+            switch("paths", "Paths", True)
     return show_truth
 
 
@@ -181,17 +184,6 @@ def _advance(source: Source, steps: list[Moment], following: int | None) -> None
 
 
 def _stops_table(trajectory: Trajectory) -> None:
-    with st.popover("Stops", icon=":material/table_rows:", type="tertiary"):
-        table = trajectory.stops[["stop", "local_time", "name", c.CASE]].copy()
-        table[c.CASE] = ["" if case < 0 else str(case) for case in table[c.CASE]]
-        st.dataframe(
-            table,
-            hide_index=True,
-            width="content",
-            column_config={
-                "stop": st.column_config.NumberColumn("#", width=45),
-                "local_time": st.column_config.DatetimeColumn("Time", format="ddd D MMM, HH:mm", width=140),
-                "name": st.column_config.TextColumn("Place", width=220),
-                "case": st.column_config.TextColumn("Case", width=70, help=words.CASE_HELP),
-            },
-        )
+    table = trajectory.stops[["stop", "local_time", "name", c.CASE]].copy()
+    table[c.CASE] = ["" if case < 0 else str(case) for case in table[c.CASE]]
+    chart_table({"Stops": table}, "stops", headings=STOP_HEADINGS, label="Stops")

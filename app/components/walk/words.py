@@ -15,7 +15,7 @@ NO_CASE: Final = "No case passes these filters."
 UNREADABLE_SELECTION: Final = "The link's choice of cases cannot be read, so all cases are shown."
 RANK_LIMIT: Final = "Found means in the top …"
 LIST_ALT: Final = "The best predictions with rank, probability and distance"
-CASE_HELP: Final = "The test case that starts here, if any."
+NOT_AMONG: Final = "Case {case} does not pass the filters above."
 HIDDEN: Final = "?"
 LAST_STOP: Final = "Last check-in"
 NOT_LISTED: Final = "not listed"
@@ -55,10 +55,6 @@ def count_line(passing: int, cases: int, users: int, all_users: int) -> str:
     if passing < cases:
         return f"{passing:,} of {cases:,} cases"
     return f"{cases:,} cases of {users:,}{f' of {all_users:,}' * (users < all_users)} users"
-
-
-def not_among(case: int) -> str:
-    return f"Case {case} does not pass the filters above."
 
 
 def ranks_unknown(k: int, longest: int | None) -> str:

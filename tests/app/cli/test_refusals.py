@@ -83,7 +83,6 @@ REFUSED = (
     ("runs resume x", "a run is named by its number"),
     ("runs rm 7", "there is no run 7"),
     ("runs logs 7 -f --json", "use either --json or -f"),
-    ("cases export nobody", "recap cases export"),
     ("cases share --data DATA --checkpoint MODEL", "nothing to write"),
     ("cases share --data DATA --checkpoint MODEL --html x.html", "no case to share"),
     ("cases share nobody --data DATA --checkpoint MODEL --html x.html", "no saved case"),

@@ -1,12 +1,15 @@
-"""Saved cases and shared files from the command line: coarse by default, exact by option."""
+"""Shared files from the command line: coarse by default, exact by option."""
 
 import html
-import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
+from analysis.cases.library import Library
+from analysis.cases.saved_case import Collection, SavedCase
+from analysis.explain.links import CaseLink
+from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset
 from recap.privacy import EXACT_NOTE
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
@@ -55,32 +58,13 @@ def test_hidden_places_have_no_name(city_checkpoint: Path, city_folder: Path, tm
 
 def test_a_collection_is_one_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path, home: Path) -> None:
     """In its order, with its title and notes."""
-    both = ("--data", city_folder, "--checkpoint", city_checkpoint)
-    for case in (5, 3):
-        saved = recap_here("cases", "save", case, *both, "--note", f"note {case}", "--collection", "Tuesday")
-        assert saved.returncode == 0, saved.stderr
+    both, library, now = ("--data", city_folder, "--checkpoint", city_checkpoint), Library.of_user(), datetime.now(UTC)
+    hashes = {"checkpoint": Checkpoint.load(city_checkpoint).hash, "dataset": Dataset.load(city_folder).hash}
+    links = {case: CaseLink(case=case, **hashes) for case in (5, 3)}
+    kept = [library.add(SavedCase(link=links[n], title="x", note=f"note {n}", saved=now)).name for n in links]
+    library.add(Collection(title="Tuesday", cases=tuple(kept), changed=now))
     page = tmp_path / "tuesday.html"
     assert recap_here("cases", "share", *both, "--collection", "Tuesday", "--html", page).returncode == 0
     text = page.read_text()
     assert "<h1>Tuesday</h1>" in text and text.count("<article") == 2 and "as written" in text
     assert text.index("note 5") < text.index("note 3") and "2012-" not in text
-
-
-def test_save_export_import(
-    city_folder: Path, city_checkpoint: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A case goes into the library and a new collection, is found again, and moves to another library."""
-    made = recap_json_here(
-        *("cases", "save", 3, "--data", city_folder, "--checkpoint", city_checkpoint, "--note", "look", "--tag", "a"),
-        *("--collection", "Tuesday", "--edits", "hour:5"),
-    )
-    assert json.loads(Path(made["file"]).read_text())["note"] == "look"
-    again = ("cases", "save", 3, "--data", city_folder, "--checkpoint", city_checkpoint, "--edits", "hour:5")
-    assert_refused(recap_here(*again), "already")
-    exported = recap_here("cases", "export", "--collection", "tuesday")
-    assert exported.returncode == 0 and made["name"] in exported.stdout
-    out = tmp_path / "out.json"
-    out.write_text(exported.stdout)
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "second"))
-    assert len(recap_json_here("cases", "import", out)["added"]) == 2
-    assert recap_here("cases", "export", "--collection", "Tuesday").stdout == exported.stdout
