@@ -42,12 +42,10 @@ def arrive_at(page: str) -> None:
     before = st.session_state.get(_PAGE)
     if before == page:
         return
-    fields, going = (
-        {name: st.query_params.get_all(name) for name in st.query_params},
-        st.session_state.pop(_GOING, None),
-    )
-    st.session_state.update({_PAGE: page, _CAME_FROM: before, _WRITTEN: {}})
-    st.session_state[_LINK] = _Link(fields, is_whole=bool(fields) and fields != going)
+    fields = {name: st.query_params.get_all(name) for name in st.query_params}
+    going = st.session_state.pop(_GOING, None)
+    link = _Link(fields, is_whole=bool(fields) and fields != going)
+    st.session_state.update({_PAGE: page, _CAME_FROM: before, _WRITTEN: {}, _LINK: link})
 
 
 def has_arrived() -> None:

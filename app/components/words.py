@@ -22,16 +22,3 @@ READ_ONLY: Final = "This app is read-only: nothing can be saved here."
 
 def other_model(asked: str) -> str:
     return f"The link's model is not here, so another one is shown: {markdown_text(asked[:60])}"
-
-
-def published(described: str) -> str:
-    return f"{markdown_text(described)}: trained on this city. Only its ranks are here, so it cannot be explained."
-
-
-def imported(label: str, listed: int, shortest: int | None, num_places: int) -> str:
-    """A sentence on imported predictions, with the lengths of this case's list and of the shortest one."""
-    shorter = "" if listed == shortest else f" (the shortest list has {shortest:,})"
-    return (
-        f"{markdown_text(label)} is imported: a list of {listed:,} of {num_places:,} places{shorter}. "
-        "It cannot be explained or edited."
-    )

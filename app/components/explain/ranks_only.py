@@ -17,9 +17,9 @@ from app.cached.explanations import predict
 from app.cached.workspace import model_label, open_workspace
 from app.components.explain.case_picker import case_bar
 from app.components.explain.what_if import Edits, clock, current_edits, undo, visits_table
-from app.components.imported import imported_sentence
 from app.components.text import quiet, say_once, section, shown_sentence
 from app.components.toolbar import open_case_button
+from app.components.walk.predictions import imported_sentence
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c

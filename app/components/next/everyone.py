@@ -194,7 +194,8 @@ def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
 
 def _filtered(opened: Workspace, users: pd.DataFrame) -> pd.DataFrame:
     """The users whose last place or choices a search names, by place or category; a heading sorts them."""
-    place = st.text_input("Place", key="everyone-place", placeholder="Last place or choices", width=190)
+    look: dict[str, Any] = {"placeholder": "Search a last place or choice", "label_visibility": "collapsed"}
+    place = st.text_input("Place", key="everyone-place", width=240, **look)
     if not place.strip():
         return users
     return users.loc[np.any(matching_places(opened.dataset, place)[users[[c.POI, FIRST, SECOND]]], axis=1)]

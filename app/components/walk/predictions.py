@@ -1,4 +1,4 @@
-"""The list of predictions next to the map."""
+"""The list of predictions next to the map, and a sentence on predictions without a model."""
 
 import math
 from typing import Any, Final
@@ -10,12 +10,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.formatting import ordinal, points, rank_number, times
 from analysis.glossary import tooltip
+from analysis.records.accuracy import shortest_list
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
 from app.cached import explanations, maps
+from app.cached.workspace import imported_predictions, model_key, model_label, open_workspace, read_records
 from app.components.chart_table import ticked_list
-from app.components.imported import imported_sentence
 from app.components.text import quiet
 from app.components.walk import words
 from app.sources import Source
@@ -120,3 +121,12 @@ def _score_line(prediction: CasePrediction, picked: int | None) -> str:
     row = (table.head(1) if rows.empty else rows).iloc[0]
     parts = {name: float(row[column]) for name, column in c.part_columns(table.columns).items()}
     return words.contributions(str(row["name"]), float(row[c.SCORE]), parts)
+
+
+def imported_sentence(source: Source, case: int) -> str:
+    records = read_records(source)
+    if c.LISTED not in records:
+        described = imported_predictions(source)[model_key(source)].described
+        return words.published(described)
+    listed, shortest = int(records[c.LISTED].iloc[case]), shortest_list(records)
+    return words.imported(model_label(source), listed, shortest, open_workspace(source).dataset.num_pois)

@@ -98,3 +98,16 @@ def legend(prediction: CasePrediction, *, truth: bool, paths: bool = True) -> li
         ":green[━] :gray[Two-hop path]": paths and prediction.reads_paths,
     }
     return [entry for entry, is_drawn in entries.items() if is_drawn]
+
+
+def published(described: str) -> str:
+    return f"{markdown_text(described)}: trained on this city. Only its ranks are here, so it cannot be explained."
+
+
+def imported(label: str, listed: int, shortest: int | None, num_places: int) -> str:
+    """A sentence on imported predictions, with the lengths of this case's list and of the shortest one."""
+    shorter = "" if listed == shortest else f" (the shortest list has {shortest:,})"
+    return (
+        f"{markdown_text(label)} is imported: a list of {listed:,} of {num_places:,} places{shorter}. "
+        "It cannot be explained or edited."
+    )
