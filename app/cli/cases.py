@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from analysis.formatting import rank_number
 from app.cli.console import console, say_what_is_new
-from app.cli.long_tail import open_model, run_ablations
+from app.cli.long_tail import open_named, run_ablations
 from app.cli.options import CheckpointOption, DataOption, GivenTimeOption, answers, takes
 from app.cli.sharing import Sharing, sharing_options
 from recap import columns as c
@@ -32,7 +32,7 @@ NamesArgument = Annotated[list[str] | None, Argument(help="Names of saved cases.
 
 @cases.command()
 @answers
-@takes(opened=open_model)
+@takes(opened=open_named)
 def find(
     opened: "Workspace",
     show: Annotated[str, Option(help="Filters, with commas: tail, unseen, missed, history, hops.")] = "",

@@ -57,12 +57,13 @@ def evaluate(
 
     number = parse_split(split)
     dataset = Dataset.load(data)
-    with progress_console.status("Ranking every case"):
+    with progress_console.status("Opening the model") as status:
         graph = TransitionGraph.from_dataset(dataset)
-        asked: dict[str, Any] = {"device": choose_device(device), "given_time": given_time}
+        asked: dict[str, Any] = {"device": choose_device(device), "given_time": given_time, "say": status.update}
         opened = open_model(model, dataset, graph=graph, **asked)
         scorer, known = opened.scorer, None if opened.is_baseline else opened.checkpoint
         say_what_is_new(opened.match)
+        status.update("Ranking every case")
         checkpoint_hash, options = (None, {}) if known is None else (known.hash, known.options)
         evaluation = run_evaluation(
             scorer,

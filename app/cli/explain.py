@@ -68,7 +68,8 @@ def explain(
     from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
     from recap.asking.prediction import next_local_seconds
-    from recap.history.moments import find_moment, parse_next_time, parse_time
+    from recap.history.asked_times import parse_next_time, parse_time
+    from recap.history.moments import find_moment
     from recap.probabilities import NOT_FITTED
 
     _check_named(case, user, as_of, at)

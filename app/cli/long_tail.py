@@ -27,7 +27,7 @@ OwnMetricOption = Annotated[
 EtaOption = Annotated[int, Option(min=0, help="A transition seen at most this often in training is rare.")]
 
 
-def open_model(model: ModelArgument, data: DataOption, given_time: GivenTimeOption = False) -> "Workspace":
+def open_named(model: ModelArgument, data: DataOption, given_time: GivenTimeOption = False) -> "Workspace":
     """Open the dataset with the model and its records; rank if there are none.
 
     Raises VocabularyError: a checkpoint that does not open with the dataset.
@@ -47,7 +47,7 @@ def open_model(model: ModelArgument, data: DataOption, given_time: GivenTimeOpti
 
 
 @answers
-@takes(opened=open_model)
+@takes(opened=open_named)
 def overview(opened: "Workspace", metric: OwnMetricOption = None) -> Iterator[Any]:
     """Show how many rare transitions a model finds next to other models, and three cases worth opening."""
     from analysis.long_tail import overview_headlines as words
@@ -111,7 +111,7 @@ def overview(opened: "Workspace", metric: OwnMetricOption = None) -> Iterator[An
 
 
 @answers
-@takes(opened=open_model)
+@takes(opened=open_named)
 def long_tail(
     opened: "Workspace",
     reference: Annotated[

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from recap import columns as c
 from recap.arithmetic.ragged import sum_within
 from recap.data.dataset import Dataset
-from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, TimedHistories, local_weekday
+from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_weekday
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.windows import TrainingWindows, Windows
@@ -139,7 +139,7 @@ def step_times(steps: Histories, *, target_time: bool) -> Tensor:
     """Local seconds of the check-in to predict, or of the last one."""
     if not target_time:
         return steps.local_seconds_B
-    assert isinstance(steps, TimedHistories)
+    assert steps.next_local_seconds_B is not None
     return steps.next_local_seconds_B
 
 

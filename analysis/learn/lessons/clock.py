@@ -16,7 +16,7 @@ from analysis.learn.charts import Bar, Bars, Lines, Meaning, Series
 from analysis.records.case_groups import PANELS, is_known_place, panel_of_cases
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.history.tensors import TimedHistories
+from recap.history.tensors import Histories
 from recap.machine.printable import markdown_text, shortened
 from recap.probabilities import UNFITTED, log_probabilities
 
@@ -66,7 +66,7 @@ class Clock:
         last = int(given.checkins.local_seconds_T[row])
         at_H = (last // _HOUR + 1 + np.arange(HOURS_ASKED)) * _HOUR
         row_H = torch.full((HOURS_ASKED,), row, dtype=torch.int64)
-        total_HP = given.ranker.score(TimedHistories(given.checkins, row_H, torch.from_numpy(at_H))).total
+        total_HP = given.ranker.score(Histories(given.checkins, row_H, torch.from_numpy(at_H))).total
         log_HP = log_probabilities(total_HP, given.ranker.temperature or UNFITTED)
         return cls(int(given.checkins.user_T[row]), row, at_H, log_HP.exp().numpy())
 

@@ -32,13 +32,13 @@ from analysis.long_tail.accuracy_tables import accuracy_by_group
 from analysis.long_tail.overview_headlines import models_table
 from analysis.records.accuracy import is_hit, metric_values
 from recap import columns as c
+from recap.asking.open_model import open_model
 from recap.checkpoint import Checkpoint
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS, hit_rate
 from recap.evaluation.ranks import mean_rank
 from recap.history.graph import TransitionGraph
-from recap.pretrained.checkpoint import PretrainedCheckpoint
 from tests.analysis.compare.tables import records, short_lists, side
 from tests.worlds import small_city
 
@@ -381,8 +381,8 @@ def test_numbers_of_validation_cases(city_checkpoint: Path) -> None:
     trained = Checkpoint.load(city_checkpoint)
     found = compare_with_pretrained(trained, dataset, graph)
     one, other = (
-        evaluate(model.scorer(dataset, graph), dataset, graph, split=c.VAL, protocol=found.protocol).records
-        for model in (trained, PretrainedCheckpoint.of(dataset))
+        evaluate(open_model(model, dataset).scorer, dataset, graph, split=c.VAL, protocol=found.protocol).records
+        for model in (trained, "pretrained")
     )
     assert found.n == len(one)
     assert found.difference == pytest.approx(one[c.RECIPROCAL_RANK].mean() - other[c.RECIPROCAL_RANK].mean())

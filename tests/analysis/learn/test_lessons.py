@@ -26,7 +26,7 @@ from analysis.long_tail.misses import MISSES
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.asking.predictor import Predictor
-from recap.history.moments import ClockTime, parse_next_time
+from recap.history.asked_times import ClockTime, parse_next_time
 from recap.machine.printable import markdown_text
 from tests.learn_answers import Answers, planted_rank
 from tests.learn_worlds import demo_lesson, demo_world

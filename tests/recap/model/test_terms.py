@@ -9,10 +9,11 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from recap.asking.counterfactuals import GRAPH_TOKEN, Counterfactual, History, pack_counterfactuals
+from recap.asking.counterfactuals import GRAPH_TOKEN, Counterfactual, pack_counterfactuals
 from recap.features.catalogue import GROUPS, PAST, TIME, WHENEVER
 from recap.features.two_hop import two_hop_paths
 from recap.history.graph import TransitionGraph
+from recap.history.one_user import History
 from recap.history.tensors import Histories
 from recap.model.config import Stage
 from recap.model.edited_graph import EditedPropagation

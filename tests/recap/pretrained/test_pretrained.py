@@ -57,9 +57,10 @@ def unfitted_model(dataset: Dataset) -> Recap:
 
 
 def scorer_of(dataset: Dataset, checkpoint: PretrainedCheckpoint | None = None) -> RecapScorer:
-    found = (checkpoint or PretrainedCheckpoint.of(dataset)).scorer(dataset, TransitionGraph.from_dataset(dataset))
-    assert isinstance(found, RecapScorer)
-    return found
+    graph, found = TransitionGraph.from_dataset(dataset), checkpoint or PretrainedCheckpoint.of(dataset)
+    scorer = (found.fit(dataset, graph) if found.is_unfitted else found).scorer(dataset, graph)
+    assert isinstance(scorer, RecapScorer)
+    return scorer
 
 
 def test_the_file_fits_the_features_and_holds_nothing_else() -> None:
