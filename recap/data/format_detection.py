@@ -1,7 +1,7 @@
 """Recognise the format of a file or folder from its first lines."""
 
+import fnmatch
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -12,10 +12,6 @@ from recap.data.parsing.table_source import PARQUET_MAGIC
 from recap.data.parsing.text_table import first_cells, read_head, require_file
 from recap.data.parsing.workbook import workbook_kind
 from recap.errors import DataError
-
-_CTIME: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d \+0000 \d{4}$")
-_ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
-_RECBOLE: Final = re.compile(r"^[^\t:]+:(?:token|float)(?:_seq)?(?:\t|$)")
 
 _HEAD_LINES: Final = 50_000
 _ARROW: Final = (b"ARROW1", b"\xff\xff\xff\xff", b"ORC")
@@ -41,12 +37,10 @@ def detect_format(path: Path, encoding: str | None = None) -> tuple[str, str]:
 
 def _of_folder(folder: Path) -> tuple[str, str] | None:
     names = [file.name.lower() for file in folder.iterdir() if file.is_file()]
-    if any(name.endswith(".dyna") for name in names):
-        return ("libcity", "it has a .dyna file")
-    if any(name.endswith(".inter") for name in names):
-        return ("recbole", "it has a .inter file")
-    if any("tist2015_checkins" in name for name in names):
-        return ("tist2015", "it has a file of TIST2015 check-ins")
+    for form, known in KNOWN_FILES["published"].items():
+        mark = known.get("files", [""])[0]
+        if mark and fnmatch.filter(names, f"*{mark}"):
+            return (form, f"it has a {mark.rstrip('*')} file")
     files = table_files(folder) or sorted(path for path in folder.rglob("*.*") if path.is_file())[:1]
     if not files:
         return None
@@ -82,15 +76,10 @@ def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
         return found
     lines = read_head(path, encoding=encoding)
     first = lines[0] if lines else ""
-    tabbed = [line.split("\t") for line in lines if line]
-    if _share(tabbed, lambda row: len(row) == 8 and bool(_CTIME.search(row[7]))):
-        return ("foursquare", "its lines have eight columns, the last a time such as Tue Apr 03 18:00:09 +0000 2012")
-    if _share(tabbed, lambda row: len(row) == 5 and bool(_ISO.match(row[1])) and "." in row[2] and "." in row[3]):
-        return ("gowalla", "its lines have five columns, the second a time such as 2010-10-19T23:55:27Z")
-    if _RECBOLE.match(first):
-        return ("recbole", "its header gives types, such as user_id:token")
-    if {"POI_id", "UTC_time"} <= {name.strip(' "\ufeff') for name in first.split(",")}:
-        return ("getnext", "its header has columns such as user_id, POI_id and UTC_time")
+    for form, known in KNOWN_FILES["published"].items():
+        looked_at = list(filter(None, lines)) if "columns" in known else lines[:1]
+        if "line" in known and 2 * sum(bool(re.search(known["line"], line)) for line in looked_at) > len(looked_at):
+            return (form, known["why"])
     if first.lstrip()[:1] in ("{", "["):
         return ("json", f"it begins with {first.lstrip()[0]}")
     try:
@@ -117,7 +106,3 @@ def _of_export(path: Path, encoding: str | None) -> tuple[str, str] | None:
 
 def _is_track(head: str) -> bool:
     return any(re.search(pattern, head) for pattern in KNOWN_FILES["tracks"])
-
-
-def _share(rows: list[list[str]], fits: Callable[[list[str]], bool]) -> bool:
-    return sum(map(fits, rows)) > len(rows) / 2

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,9 +11,9 @@ from recap.data.parsing.formats import KNOWN_FILES
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.parsing.table_builder import CheckinTableBuilder, Sink
-from recap.data.parsing.table_source import open_table
-from recap.data.readers.exports import read_export
-from recap.data.readers.published import read_getnext, read_libcity, read_recbole, read_tabbed, read_tist2015
+from recap.data.parsing.table_source import TableSource, open_table
+from recap.data.readers.exports import open_export
+from recap.data.readers.published import open_published
 from recap.data.understanding import Understanding, understand_table
 from recap.errors import ConfigError, DataError
 
@@ -23,27 +22,10 @@ SOURCE_FORMATS: Final = ("foursquare", "getnext", "gowalla", "libcity", "recbole
 OWN_FORMATS: Final = ("csv", "json", "parquet", "xlsx", "arrow")
 
 
-def _read_own_table(path: Path, source_format: str, options: ReadOptions, sink: Sink | None = None) -> RawRead:
-    if not options.is_settled:
-        found = understand_table(path, source_format, options)
-        if not found.options.is_settled:
-            raise DataError(found.refusal())
-        options = found.options
-    source = open_table(path, source_format, options)
-    builder = CheckinTableBuilder(path.name, options, sink=sink)
-    for rows in source.rows(list(options.columns.values()), builder.report):
-        builder.add(rows, options.columns)
-    return builder.read(source_format, [path.name], source.rows_in, columns=options.columns)
-
-
-_READERS: Final[dict[str, Callable[..., RawRead]]] = {
-    **{form: partial(read_tabbed, source_format=form) for form in ("foursquare", "gowalla")},
-    "getnext": read_getnext,
-    "libcity": read_libcity,
-    "recbole": read_recbole,
-    **{form: partial(_read_own_table, source_format=form) for form in OWN_FORMATS},
-    "tist2015": read_tist2015,
-    **{form: partial(read_export, source_format=form) for form in KNOWN_FILES["exports"]},
+_OPENERS: Final[dict[str, Callable[[Path, str, ReadOptions], TableSource]]] = {
+    **dict.fromkeys(KNOWN_FILES["published"], open_published),
+    **dict.fromkeys(OWN_FORMATS, open_table),
+    **dict.fromkeys(KNOWN_FILES["exports"], open_export),
 }
 
 
@@ -57,11 +39,20 @@ def read_checkins(
     options = options or ReadOptions()
     if source_format == "auto":
         source_format, _ = detect_format(path, options.encoding)
-    if source_format not in _READERS:
-        raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(_READERS)}")
+    if source_format not in _OPENERS:
+        raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(_OPENERS)}")
     if sink is not None and options.ids is not None:
         raise ConfigError("--text ids=join works in memory only; leave it out, or use --engine memory")
-    read = _READERS[source_format](path, options=options, **({} if sink is None else {"sink": sink}))
+    if source_format in OWN_FORMATS and not options.is_settled:
+        found = understand_table(path, source_format, options)
+        if not found.options.is_settled:
+            raise DataError(found.refusal())
+        options = found.options
+    source = _OPENERS[source_format](path, source_format, options)
+    builder, fields = CheckinTableBuilder(source, options, sink), source.fields or options.columns
+    for rows in source.rows([*fields.values()], builder.report):
+        builder.add(rows, fields)
+    read = builder.read(source_format=source_format, columns={} if source.fields else fields)
     if options.ids is None:
         return read
     table, count = join_spellings(read.table) if options.ids == "join" else split_places(read.table)

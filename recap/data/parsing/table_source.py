@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.table_folder import labels_of, table_files
 from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
+from recap.data.parsing.times import TimeLayout
 from recap.data.parsing.workbook import read_sheets, sheet_names
 from recap.errors import DataError
 
@@ -38,7 +39,8 @@ _Batch = list[tuple[int, Flat | None]]
 class TableSource:
     """Columns and rows of a table; those of records within records are called ``outer.inner``. ``rows_in`` of text and
     JSON is known once all rows were read. ``crs``: of the geometry, if the file names one that is not in degrees;
-    ``labels``: columns that are the names of files and folders.
+    ``labels``: columns that are the names of files and folders. Of published formats also the names of the files read,
+    columns by field, how times are written, whether they are local, whether the last row happened first, and remarks.
     """
 
     name: str
@@ -47,6 +49,12 @@ class TableSource:
     read: Callable[[list[str], RowReport], Generator[RowBlock]]
     crs: str = ""
     labels: Sequence[str] = ()
+    files: Sequence[str] = ()
+    fields: dict[str, str] = field(default_factory=dict)
+    layout: TimeLayout | None = None
+    is_local: bool = False
+    is_newest_first: bool = False
+    notes: Sequence[str] = ()
 
     def rows(self, wanted: list[str], row_report: RowReport) -> Generator[RowBlock]:
         """The rows of some columns: ``point.1`` and ``point.2`` are the numbers of a ``point``, ``a+b`` joins two
@@ -79,7 +87,7 @@ def open_table(path: Path, source_format: str, options: ReadOptions) -> TableSou
         return _open_folder(path, source_format, options)
     require_file(path)
     open_as = {
-        "csv": _open_text,
+        "csv": open_text,
         "json": _open_json,
         "parquet": _open_parquet,
         "xlsx": _open_workbook,
@@ -98,39 +106,62 @@ def _open_folder(folder: Path, source_format: str, options: ReadOptions) -> Tabl
             columns = "; ".join(f"{item.name}: {', '.join(item.names)[:100]}" for item in (sources[0], source))
             raise DataError(f"the files of {folder.name} have different columns ({columns}); name the one of check-ins")
     labels = {name if name not in sources[0].names else f"{name} name": values for name, values in labels.items()}
+    return chain_sources(folder.name, sources, labels)
+
+
+def chain_sources(name: str, sources: Sequence[TableSource], labels: Mapping[str, Sequence[str]]) -> TableSource:
+    """The rows of tables one after the other; ``labels``: further columns, with their value in each table."""
 
     def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
         for number, source in enumerate(sources):
             for rows in source.read([name for name in stored if name not in labels], row_report):
-                for name in labels.keys() & {*stored}:
-                    rows.columns[name] = pa.array([labels[name][number]] * len(rows), pa.string())
+                for label in labels.keys() & {*stored}:
+                    rows.columns[label] = pa.array([labels[label][number]] * len(rows), pa.string())
                 yield rows
         found.rows_in = sum(source.rows_in for source in sources)
 
     rows_in = sum(source.rows_in for source in sources)
-    found = TableSource(folder.name, [*sources[0].names, *labels], rows_in, read, sources[0].crs, [*labels])
+    found = TableSource(name, [*sources[0].names, *labels], rows_in, read, sources[0].crs, [*labels])
     return found
 
 
-def _open_text(path: Path, options: ReadOptions) -> TableSource:
-    """Text with a separator; columns are called column1, column2, … where the first line holds values."""
-    delimiter, first, line = first_cells(path, options.delimiter, options.encoding)
-    is_counted = first in ([str(place + start) for place in range(len(first))] for start in (0, 1))
-    has_names = is_counted or not any(map(VALUE.fullmatch, first))
-    names = [(has_names and name) or f"column{place}" for place, name in enumerate(first, 1)]
-    require_distinct(names, f"{path.name} line {line}")
+def open_text(
+    path: Path,
+    options: ReadOptions,
+    *,
+    names: list[str] | None = None,
+    delimiter: str | None = None,
+    quoted: bool = True,
+    fallback: str = "utf-8",
+) -> TableSource:
+    """Text with a separator; columns are called column1, column2, … where the first line holds values, unless ``names``
+    says how. ``delimiter``, ``quoted``, ``fallback``: see `first_cells` and `scan_text`.
+    """
+    lines, encoding = scan_text(path, options.encoding, fallback)
+    header, delimiter = 0, delimiter or options.delimiter
+    if names is None:
+        delimiter, first, line = first_cells(path, delimiter, encoding, quoted)
+        is_counted = first in ([str(place + start) for place in range(len(first))] for start in (0, 1))
+        has_names = is_counted or not any(map(VALUE.fullmatch, first))
+        names, header = (
+            [(has_names and name) or f"column{at}" for at, name in enumerate(first, 1)],
+            line - (not has_names),
+        )
+        require_distinct(names, f"{path.name} line {line}")
+    assert delimiter is not None, "given with the names"
     table = TextTable(
         path,
+        names,
         delimiter=delimiter,
-        names=names,
-        header=line - (not has_names),
-        quoted=True,
+        encoding=encoding,
+        lines=lines,
+        header=header,
+        quoted=quoted,
         multiline=options.multiline,
-        encoding=options.encoding,
     )
 
     def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        yield from table.rows(row_report, stored)
+        yield from table.rows(stored, row_report)
         source.rows_in = table.rows_in
 
     source = TableSource(path.name, names, table.rows_in, read)

@@ -117,7 +117,7 @@ def test_refuses_incomplete_folders_and_headers(folder: Path) -> None:
     assert_unreadable("val in its name", folder, "getnext")
     bad = folder / "NYC_test.csv"
     bad.write_text(HEADER.replace("POI_id", "poi") + "\n" + TEST)
-    assert_unreadable(r"line 1: no column POI_id; a GETNext file begins with user_id", bad, "getnext")
+    assert_unreadable(r"line 1: no column POI_id; got user_id, poi", bad, "getnext")
     bad.write_text(HEADER + "\n" + TEST.replace("40.70", "400.7", 1))
     assert_unreadable(r"NYC_test\.csv line 2: latitude 400\.7", bad, "getnext")
     bad.write_text(HEADER + "\n" + TEST.replace("Bridge", '"Bridge', 1))
