@@ -30,7 +30,7 @@ class CheckinTableBuilder:
 
     def __init__(self, source: TableSource, options: ReadOptions, sink: Sink | None = None) -> None:
         self.source, self.options, self.report = source, options, RowReport(options.skip_bad_rows)
-        self.moments = Moments(source.name, options, self.report, source.layout, source.is_local)
+        self.moments = Moments(source, options, self.report)
         self.sink = sink
         self.num_rows = 0
         self._tables: list[pa.Table] = []
@@ -77,7 +77,7 @@ class CheckinTableBuilder:
         }
         if "split" in fields:
             columns[c.SPLIT] = _read_split(rows, fields["split"])
-        table = rows.finish(columns, self.report)
+        table = rows.finish(columns)
         if "split" in fields:
             self._splits |= set(pc.unique(table[c.SPLIT]).to_pylist())
         self.num_rows += table.num_rows

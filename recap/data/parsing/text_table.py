@@ -10,7 +10,9 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fnmatch import fnmatch
+from itertools import chain
 from pathlib import Path
 from typing import IO, Final, Literal
 
@@ -217,29 +219,24 @@ def require_distinct(names: list[str], where: str) -> None:
         raise DataError(f"{where}: the column {twice[0][:40]!r} appears twice; rename one")
 
 
+@dataclass
 class TextTable:
-    """Rows of a text file that all must have the columns ``names``, which begin below ``header`` of its ``lines``.
-    ``rows_in``: rows, the header not counted.
-
-    Args:
-        quoted: values may stand in double quotes (RFC 4180).
-        multiline: quoted values may hold line ends; line numbers then count rows.
+    """Rows of a text file that all must have the columns ``names``, which begin below ``header`` lines. ``rows_in``:
+    rows, the header not counted; ``quoted``: values may stand in double quotes (RFC 4180); ``multiline``: quoted values
+    may hold line ends, and line numbers then count rows.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        names: list[str],
-        *,
-        delimiter: str,
-        encoding: str,
-        lines: int,
-        header: int,
-        quoted: bool,
-        multiline: bool = False,
-    ) -> None:
-        self.path, self.name, self.names, self.header, self.rows_in = path, path.name, names, header, lines - header
-        self.delimiter, self.encoding, self.quoted, self.multiline = delimiter, encoding, quoted, multiline
+    path: Path
+    names: list[str]
+    delimiter: str
+    encoding: str
+    header: int
+    rows_in: int
+    quoted: bool
+    multiline: bool
+
+    def __post_init__(self) -> None:
+        self.name = self.path.name
         self._wrong_lines, self._wrong_columns = array("q"), array("q")
         """Of rows that have another number of columns: where they are, and how many they have."""
 
@@ -248,33 +245,25 @@ class TextTable:
         DataError: a line longer than 2 MB, quoted values over several lines without ``multiline``, or the last lines
         have other columns and the report does not skip.
         """
-        spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}.get(
-            self.delimiter, repr(self.delimiter)
-        )
-        expected = f"expected {len(self.names)} columns separated by {spoken}"
+        spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}
+        marks = spoken.get(self.delimiter, repr(self.delimiter))
+        expected = f"expected {len(self.names)} columns separated by {marks}"
         seen = 0
-
-        def block(columns: dict[str, pa.Array], lines: np.ndarray) -> RowBlock:
-            """Rows, and what is left out of those read so far."""
-            nonlocal seen
-            rows = RowBlock(self.name, columns, lines)
+        for columns, lines in chain(self._blocks(wanted), [({}, np.empty(0, np.int64))]):
             wrong = zip(self._wrong_lines[seen : seen + EXAMPLES], self._wrong_columns[seen:], strict=False)
             first = [(line, f"{self.name} line {line}: {expected}, got {count}") for line, count in wrong]
-            rows.leave_out("wrong_columns", len(self._wrong_lines) - seen, first)
+            row_report.report("wrong_columns", len(self._wrong_lines) - seen, first)
             seen = len(self._wrong_lines)
-            return rows
-
-        for columns, lines in self._blocks(wanted):
             letters = sum((np.asarray(pc.binary_length(column)) for column in columns.values()), np.zeros(len(lines)))
             blank = letters == 0
             # Left out at once: a file can hold millions of them in a few bytes.
-            examples = (f"{self.name} line {line}: blank line" for line in lines[blank][:EXAMPLES])
-            row_report.report("blank_line", int(blank.sum()), examples)
+            first = [(int(line), f"{self.name} line {line}: blank line") for line in lines[blank][:EXAMPLES]]
+            row_report.report("blank_line", int(blank.sum()), first)
             if not blank.all():
                 kept = pa.array(~blank)
                 columns = {name: column.filter(kept) for name, column in columns.items()} if blank.any() else columns
-                yield block(columns, lines[~blank])
-        block({}, np.empty(0, np.int64)).finish({}, row_report)
+                yield RowBlock(self.name, columns, lines[~blank], report=row_report)
+        row_report.refuse()
 
     def _blocks(self, wanted: list[str]) -> Iterator[tuple[dict[str, pa.Array], np.ndarray]]:
         """Text columns by name, and the line number of each row, counted from 1."""

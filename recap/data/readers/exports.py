@@ -1,25 +1,19 @@
 """One person's own exports: visits of Google's Timeline, check-ins of Foursquare's Swarm, arrivals of OwnTracks."""
 
 import re
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from recap.data.parsing.degrees import split_point
 from recap.data.parsing.formats import KNOWN_FILES
 from recap.data.parsing.nested_records import Flat, flat, walk
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
-from recap.data.parsing.read_report import TRACK, RowReport
-from recap.data.parsing.row_block import RowBlock
-from recap.data.parsing.table_source import TableSource, json_or_none, read_json_text
+from recap.data.parsing.read_report import TRACK
+from recap.data.parsing.table_source import TableSource, chain_sources, json_or_none, read_json_text, source_of_records
 from recap.errors import DataError
 
 _LISTS: Final = ("semanticSegments", "timelineObjects", "items")
 """Keys of the list of records in a document."""
+_NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?")
 _NEEDED: Final = ("user", "poi", "time", "lat", "lon", "category")
 
 
@@ -40,17 +34,12 @@ def open_export(path: Path, source_format: str, options: ReadOptions) -> TableSo
     if not visits:
         is_track = source_format == "owntracks"
         raise DataError(TRACK.format(name=path.name) if is_track else f"{path.name} has no visits to places")
-
-    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        for name, rows in filter(all, found.items()):
-            columns = {field: pa.array([visit[field] for _, visit in rows], pa.string()) for field in stored}
-            for half, field in enumerate(("lat", "lon")):
-                columns[field] = pc.coalesce(split_point(columns[field])[half], columns[field])
-            yield RowBlock(name, columns, np.array([number for number, _ in rows]), noun="item")
-
-    fields = {field: field for field in visits[0] if field in _NEEDED or all(visit[field] for visit in visits)}
-    notes = [f"{left:,} {export['others']}, which are not read."] * bool(left)
-    return TableSource(path.name, [*fields], len(visits), read, files=[*found], fields=fields, notes=notes)
+    sources = [source_of_records(name, "item", rows) for name, rows in found.items() if rows]
+    source = chain_sources(path.name, sources, {})
+    source.fields = {field: field for field in visits[0] if field in _NEEDED or all(visit[field] for visit in visits)}
+    source.files = [*found]
+    source.notes = [f"{left:,} {export['others']}, which are not read."] * bool(left)
+    return source
 
 
 def _records(text: str) -> list[Any]:
@@ -76,6 +65,9 @@ def _visit(record: Any, export: dict[str, Any]) -> Flat | None:
     for field, paths in export["fields"].items():
         path = next((path for path in paths if values.get(path)), "")
         visit[field] = _from_e7(values[path]) if path.endswith("E7") else values.get(path, visit.get(field, ""))
+    for half, field in enumerate(("lat", "lon")):
+        if "," in visit[field]:  # a point, such as geo:48.1,11.6
+            visit[field] = [*_NUMBER.findall(visit[field]), "", ""][half]
     return visit
 
 

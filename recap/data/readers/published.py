@@ -142,13 +142,9 @@ def _with_places(source: TableSource, places: TableSource) -> TableSource:
     added += ["lat", "lon"] if "point" in places.fields else []
 
     def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        table = _read_places(places, row_report)
+        columns = _read_places(places, row_report)
         for rows in source.read([name for name in stored if name in source.names], row_report):
-            if "kind" in own:
-                kinds = rows.columns[own["kind"]]
-                expected, other = "type must be trajectory", pc.not_equal(kinds, "trajectory")
-                rows.flag("not_a_checkin", other, lambda row: f"{expected}, got {shorten(kinds[row])}")  # noqa: B023
-            _join(rows, own["poi"], table, places.name)
+            _join(rows, own, columns, places.name)
             yield rows
         joined.rows_in = source.rows_in
 
@@ -158,7 +154,7 @@ def _with_places(source: TableSource, places: TableSource) -> TableSource:
     return joined
 
 
-def _read_places(source: TableSource, row_report: RowReport) -> pa.Table:
+def _read_places(source: TableSource, row_report: RowReport) -> dict[str, pa.Array]:
     """Columns of places by field; rows that cannot be used become notes of the check-ins' report. Raises DataError: no
     place, two rows with one id, or a bad row that the report does not skip.
     """
@@ -171,7 +167,7 @@ def _read_places(source: TableSource, row_report: RowReport) -> pa.Table:
             if field in fields or field in rows.columns:
                 columns[field] = rows.number(fields.get(field, field), what, what, -limit, limit)
         others = {field: column for field, column in fields.items() if field not in (*columns, "point")}
-        kept.append(rows.finish(columns | {field: rows.text(column) for field, column in others.items()}, private))
+        kept.append(rows.finish(columns | {field: rows.text(column) for field, column in others.items()}))
     for reason, (count, examples) in private.reported.items():
         if reason != "blank_line":
             row_report.note(f"{count} places of {source.name} cannot be used, for example {examples[0]}.")
@@ -182,7 +178,7 @@ def _read_places(source: TableSource, row_report: RowReport) -> pa.Table:
     twice = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
     if len(twice):
         raise DataError(f"{source.name}: place {shorten(twice[0])} is listed twice; leave one row for each place")
-    return places
+    return {name: places[name].combine_chunks() for name in places.column_names}
 
 
 def _split_point(rows: RowBlock, column: str) -> None:
@@ -194,11 +190,14 @@ def _split_point(rows: RowBlock, column: str) -> None:
     rows.columns |= {half: pc.fill_null(pc.struct_field(parts, half), "") for half in ("lat", "lon")}
 
 
-def _join(rows: RowBlock, column: str, places: pa.Table, where: str) -> None:
-    """Add the columns of each row's place; rows of unknown places are marked."""
-    wanted = rows.text(column)
-    index = pc.index_in(wanted, places["poi"].combine_chunks())
+def _join(rows: RowBlock, fields: dict[str, str], places: dict[str, pa.Array], where: str) -> None:
+    """Add the columns of each row's place; rows of another kind and those of unknown places are marked."""
+    if "kind" in fields:
+        kinds, expected = rows.columns[fields["kind"]], "type must be trajectory"
+        other = pc.not_equal(kinds, "trajectory")
+        rows.flag("not_a_checkin", other, lambda row: f"{expected}, got {shorten(kinds[row])}")
+    wanted = rows.text(fields["poi"])
+    index = pc.index_in(wanted, places["poi"])
     rows.flag("poi_id", pc.equal(wanted, ""), lambda row: "place id is empty")
     rows.flag("unknown_place", pc.is_null(index), lambda row: f"place {shorten(wanted[row])} is not in {where}")
-    columns = {name: places[name].combine_chunks() for name in places.column_names if name != "poi"}
-    rows.columns |= {f"place.{name}": pc.take(values, index) for name, values in columns.items()}
+    rows.columns |= {f"place.{name}": pc.take(values, index) for name, values in places.items()}

@@ -56,7 +56,7 @@ def test_lines_keep_their_numbers_over_blocks(tmp_path: Path, monkeypatch: pytes
     found: list[tuple[int, str]] = []
     for rows in table.read(["a", "b"], report):
         found += zip(rows.lines.tolist(), rows.columns["a"].to_pylist(), strict=True)
-        rows.finish(rows.columns, report)
+        rows.finish(rows.columns)
     assert found == [(i + 2, str(i + 2)) for i in range(400) if i % 3 and i % 7]
     (wrong, examples), (blank, blanks) = report.reported["wrong_columns"], report.reported["blank_line"]
     assert (wrong, examples[0]) == (134, "t.csv line 2: expected 2 columns separated by commas, got 3")
