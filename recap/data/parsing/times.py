@@ -101,7 +101,7 @@ class TimeLayout:
     """The zone that a typed column names, if not UTC, such as America/New_York or +02:00."""
 
 
-def parse_ctime(text: pa.Array) -> pa.Array:
+def _parse_ctime(text: pa.Array) -> pa.Array:
     """``Tue Apr 03 18:00:09 +0000 2012``, whatever its weekday."""
     fits = pc.match_substring_regex(text, r"^.{4}[A-Z][a-z]{2} \d\d \d\d:\d\d:[0-5]\d \+0000 \d{4}$")
     text = pc.utf8_slice_codeunits(pc.if_else(fits, text, None), 4)
@@ -169,7 +169,7 @@ def strptime_layout(time_format: str, example: str = "") -> TimeLayout:
     return TimeLayout(example, "%z" in time_format or "%Z" in time_format, parse)
 
 
-CTIME: Final = TimeLayout("Tue Apr 03 18:00:09 +0000 2012", True, parse_ctime)
+CTIME: Final = TimeLayout("Tue Apr 03 18:00:09 +0000 2012", True, _parse_ctime)
 ISO_ZONED: Final = TimeLayout("2012-04-03T18:00:09Z", True, partial(_parse_iso, zoned=True))
 ISO_NAIVE: Final = TimeLayout("2012-04-03 18:00:09", False, _parse_iso)
 EPOCH: Final = TimeLayout("1333476009", True, _parse_epochs)

@@ -23,7 +23,6 @@ from recap.errors import DataError
 _Form = dict[str, Any]
 """What is known of a format, see `formats.toml`."""
 _FORMS: Final[dict[str, _Form]] = KNOWN_FILES["published"]
-HEADER: Final[str] = _FORMS["getnext"]["header"]
 _LAYOUTS: Final = {"ctime": CTIME, "iso": ISO_ZONED}
 _POINT: Final = r"^\s*\[\s*(?P<lon>[^,\[\]]+?)\s*,\s*(?P<lat>[^,\[\]]+?)\s*\]\s*$"
 _LOCAL: Final = "foursquare"
