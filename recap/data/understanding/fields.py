@@ -13,7 +13,7 @@ from recap.data.parsing.column_names import says, words_of
 from recap.data.parsing.options import ONE_PERSON
 from recap.data.parsing.read_report import NO_PLACES, TRACK
 from recap.data.parsing.table_folder import SPLIT_WORDS
-from recap.data.parsing.time_spelling import find_zone
+from recap.data.parsing.times import find_zone
 from recap.data.understanding.columns import (
     LEAST_OVERLAP,
     LETTERS_READ,
