@@ -115,7 +115,7 @@ def check_tables(where: str, **tables: pd.DataFrame) -> None:
         *((name, c.TZ_OFFSET_MINUTES, -_LARGEST_OFFSET, _LARGEST_OFFSET) for name in ("checkins", "unseen")),
         *((name, c.LATITUDE, -90, 90) for name in ("pois", "unseen")),
         *((name, c.LONGITUDE, -180, 180) for name in ("pois", "unseen")),
-        ("pois", c.CATEGORY_INDEX, 0, len(pois) - 1),
+        ("pois", c.CATEGORY_INDEX, 0, pois[c.CATEGORY_INDEX].nunique() - 1),
     ]
     for name, column, low, high in limits:
         if name in tables:
