@@ -25,10 +25,9 @@ FOURSQUARE_LINE = "{user}\t{poi}\tcat-{poi}\tCafé {poi}\t{latitude}\t{longitude
 def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, CleaningReport]:
     """The raw rows that `clean_rows` leaves, with their splits and trajectories, and the report."""
     left, _, report = clean_rows(number_rows(raw)[0], config)
-    frame = raw.iloc[left.row].assign(**{c.SOURCE_ROW: left.row, c.SPLIT: left.split, c.TRAJECTORY: left.trajectory})
-    if left.is_aside.any():
-        frame[c.HISTORY_ONLY] = left.is_aside
-    return frame, report
+    marks = [c.SPLIT, c.TRAJECTORY, *[c.HISTORY_ONLY] * bool(left[c.HISTORY_ONLY].any())]
+    found = left[marks].rename_axis(c.SOURCE_ROW).reset_index()
+    return raw.iloc[left.index].assign(**{name: found[name].to_numpy() for name in found}), report
 
 
 def raw_table(rows: list[tuple[str, str, float]]) -> pd.DataFrame:
