@@ -8,10 +8,9 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from recap import columns as c
-from recap.data.cleaning import CleaningReport, DataConfig, clean_rows, number_rows
+from recap.data.cleaning import CleaningReport, DataConfig, SplitBy, clean_rows, number_rows
 from recap.data.dataset import Dataset, Manifest
 from recap.data.preparation import prepare_dataset
-from recap.data.splitting import SplitBy
 
 START = pd.Timestamp("2012-04-02 08:00:00", tz="UTC")
 """A Monday. Hours in the tables below count from here."""

@@ -1,14 +1,16 @@
-"""The data protocol: filter, split by time, cut trajectories, and account for every row."""
+"""The data protocol: filter, merge, cut trajectories, split by time, and account for every row.
 
-from typing import Final, Literal
+Shape suffix: T check-ins, as aligned arrays sorted by (user, time, source row).
+"""
+
+from typing import Final, Literal, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from recap import columns as c
 from recap.config import Config
-from recap.data.splitting import SplitConfig, advise_gap, cut_trajectories, find_merged, split_by_time
 from recap.errors import ConfigError, DataError
 
 DROP_REASONS: Final = ("rare_poi", "rare_user", "exact_duplicate", "short_trajectory", "unseen_user", "unseen_poi")
@@ -17,24 +19,37 @@ DROP_REASONS: Final = ("rare_poi", "rare_user", "exact_duplicate", "short_trajec
 MERGED: Final = "merged"
 """One more reason, in reports of protocols that merge."""
 
-History = Literal["every_checkin", "cases_only"]
-FilterOrder = Literal["short_first", "unseen_first"]
+SplitBy = Literal["checkins", "trajectory_start", "trajectory_end"]
+_SHARE_WITHIN: Final = 0.9
 
 
-class DataConfig(SplitConfig):
+class DataConfig(Config):
     """How raw check-ins become a dataset (paper, App. B; docs/paper.md for our readings)."""
 
+    merge_seconds: int = Field(
+        0, ge=0, description="A user's check-in this near in time to an earlier one is merged into it; 0 merges none."
+    )
+    merge_by: Literal["gap", "clock"] = Field(
+        "gap",
+        description="gap: at most so many seconds after the last one kept; clock: in the same slice of that length.",
+    )
+    trajectory_gap_hours: float = Field(24, gt=0, description="A longer gap starts a new trajectory.")
+    split_by: SplitBy = Field(
+        "checkins", description="What is put in time order and shared out: check-ins, or trajectories by start or end."
+    )
+    train_end: float = Field(0.8, gt=0, lt=1, description="Share of them, in time order, that are training.")
+    val_end: float = Field(0.9, gt=0, le=1, description="Share of them where validation ends and test begins.")
     min_poi_checkins: int = Field(10, ge=1, description="POIs with fewer check-ins are dropped first.")
     min_user_checkins: int = Field(10, ge=1, description="Then users with fewer check-ins are dropped, once.")
     drop_exact_duplicates: bool = Field(False, description="Drop repeats of (user, POI, second) before filtering.")
     min_trajectory_length: int = Field(
         3, ge=1, description="Validation and test check-ins in shorter trajectories open no cases; training keeps them."
     )
-    history: History = Field(
+    history: Literal["every_checkin", "cases_only"] = Field(
         "every_checkin",
         description="every_checkin: those of too short trajectories stay in their user's history; cases_only: they go.",
     )
-    removal_order: FilterOrder = Field(
+    removal_order: Literal["short_first", "unseen_first"] = Field(
         "short_first",
         description="What goes first, short trajectories or users and POIs unseen in training; lengths count the rest.",
     )
@@ -42,6 +57,12 @@ class DataConfig(SplitConfig):
         True,
         description="A split (and trajectories) that came with the data stays: no minimum counts, no cuts of our own.",
     )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.val_end < self.train_end:
+            raise ValueError(f"val_end {self.val_end} must not be below train_end {self.train_end}")
+        return self
 
 
 _PRESETS: Final = {
@@ -193,3 +214,66 @@ def _hold_out(
             dropped[f"unseen_{step}"] -= as_short
     gone = pd.concat(unseen)
     return rows, gone.iloc[np.lexsort((gone.index, gone[c.TIME], gone[c.USER]))]
+
+
+def find_merged(user_T: np.ndarray, seconds_T: np.ndarray, config: DataConfig) -> np.ndarray:
+    """Which check-ins are merged into an earlier one of their user, at any place; bool, one per row."""
+    limit = config.merge_seconds
+    merged = np.zeros(len(user_T), dtype=bool)
+    if limit == 0:
+        return merged
+    same_user = user_T[1:] == user_T[:-1]
+    if config.merge_by == "clock":
+        merged[1:] = same_user & (seconds_T[1:] // limit == seconds_T[:-1] // limit)
+        return merged
+    # Only check-ins near the one before them can be near the last one kept.
+    near = np.flatnonzero(same_user & (np.diff(seconds_T) <= limit)) + 1
+    before, kept = -1, 0
+    for row in near.tolist():
+        if row - 1 != before:
+            kept = int(seconds_T[row - 1])
+        merged[row] = int(seconds_T[row]) - kept <= limit
+        if not merged[row]:
+            kept = int(seconds_T[row])
+        before = row
+    return merged
+
+
+def cut_trajectories(user_T: np.ndarray, seconds_T: np.ndarray, config: DataConfig) -> np.ndarray:
+    """Trajectory of each check-in, numbered from 0; a new user and a gap longer than the limit start one."""
+    is_new = (np.diff(user_T) != 0) | (np.diff(seconds_T) > config.trajectory_gap_hours * 3600)
+    trajectory_T: np.ndarray = np.cumsum(np.append(True, is_new)) - 1
+    return trajectory_T
+
+
+def advise_gap(user_T: np.ndarray, seconds_T: np.ndarray) -> str:
+    """What gives cases where no next check-in comes within the limit; rows are in order of (user, time)."""
+    gaps = np.diff(seconds_T)[np.diff(user_T) == 0] / 3600
+    if not len(gaps):
+        return "no user has two check-ins: bring more data, or lower the minimum counts"
+    hours = int(np.ceil(np.quantile(gaps, _SHARE_WITHIN)))
+    return (
+        f"nine in ten next check-ins come within {hours:,} h, so prepare with --set trajectory_gap_hours={hours}; "
+        "--protocol every_next then ranks the next check-in after any gap"
+    )
+
+
+def split_by_time(
+    seconds_T: np.ndarray, source_row_T: np.ndarray, trajectory_T: np.ndarray, config: DataConfig
+) -> np.ndarray:
+    """Split codes (int8) of check-ins: the first ``int(train_end n)`` of n in time order are training, and so on. Ties
+    go by source row, or by trajectory number.
+    """
+    if config.split_by == "checkins":
+        thing_T: slice | np.ndarray = slice(None)
+        order = np.lexsort((source_row_T, seconds_T))
+    else:
+        first = np.flatnonzero(np.append(True, np.diff(trajectory_T) != 0))
+        last = np.append(first[1:], len(trajectory_T)) - 1
+        moment = seconds_T[first if config.split_by == "trajectory_start" else last]
+        thing_T, order = trajectory_T, np.argsort(moment, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    ends = int(config.train_end * len(order)), int(config.val_end * len(order))
+    split: np.ndarray = (rank >= ends[0]).astype(np.int8) + (rank >= ends[1])
+    return split[thing_T]

@@ -11,9 +11,9 @@ import pandas as pd
 
 from recap import columns as c
 from recap.data.cases import history_only
+from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset, hash_tables
-from recap.data.schema import COLUMNS
-from recap.data.splitting import SplitConfig
+from recap.data.schema import COLUMNS, seconds_of
 from recap.errors import DataError
 from recap.machine.printable import count_of
 
@@ -51,9 +51,9 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extensi
         return Extension(dataset)
     every = pd.concat([table[list(_COLUMNS)] for table in given], ignore_index=True)
     user_N, users = _numbered(every[c.USER_ID], dataset.users[c.USER_ID])
-    seconds_N, is_raw_N = _seconds(every), every[c.SOURCE_ROW].to_numpy() > last_row
+    seconds_N, is_raw_N = seconds_of(every), every[c.SOURCE_ROW].to_numpy() > last_row
     last_U = np.full(len(users), _NEVER)
-    np.maximum.at(last_U, known[c.USER].to_numpy(), _seconds(known))
+    np.maximum.at(last_U, known[c.USER].to_numpy(), seconds_of(known))
     np.maximum.at(last_U, user_N[~is_raw_N], seconds_N[~is_raw_N])
     is_later_N = is_raw_N & (seconds_N > last_U[user_N])
     if raw is not None and not is_later_N.any() and not _ends_with(dataset, every.assign(**{c.USER: user_N}), is_raw_N):
@@ -81,11 +81,6 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extensi
     return Extension(extended, num_added, "; ".join(said) + ".")
 
 
-def _seconds(table: pd.DataFrame) -> np.ndarray:
-    seconds: np.ndarray = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-    return seconds
-
-
 def _ends_with(dataset: Dataset, every: pd.DataFrame, is_raw_N: np.ndarray) -> bool:
     """Whether each user's last check-in of the file is their last of the dataset: the file is the dataset's own."""
     keys = [c.USER, c.POI, c.TIME]
@@ -101,7 +96,7 @@ def _joined(dataset: Dataset, added: pd.DataFrame, users: np.ndarray, place_ids:
     rows = added.assign(**{c.TRAJECTORY: -1})[[name for name in known if name != c.HISTORY_ONLY]]
     rows = rows.astype(known.dtypes[list(rows.columns)].to_dict()).assign(**{c.HISTORY_ONLY: True})
     table = pd.concat([known.assign(**{c.HISTORY_ONLY: history_only(known)}), rows], ignore_index=True)
-    order = np.lexsort((table[c.SOURCE_ROW], _seconds(table), table[c.USER]))
+    order = np.lexsort((table[c.SOURCE_ROW], seconds_of(table), table[c.USER]))
     table = table.iloc[order].reset_index(drop=True)
     table[c.TRAJECTORY] = _trajectories(table, config).astype(known[c.TRAJECTORY].to_numpy().dtype)
     pois = _with_places(dataset.pois, added.sort_values(c.TIME, kind="stable"), place_ids)
@@ -119,10 +114,10 @@ def _numbered(ids: pd.Series, known: pd.Series) -> tuple[np.ndarray, np.ndarray]
     return pd.Index(every).get_indexer(text), every
 
 
-def _trajectories(table: pd.DataFrame, config: SplitConfig) -> np.ndarray:
+def _trajectories(table: pd.DataFrame, config: DataConfig) -> np.ndarray:
     """Known trajectories as they are; check-ins around an added one share its trajectory unless the gap is too long."""
     user, given = table[c.USER].to_numpy(np.int64), table[c.TRAJECTORY].to_numpy(np.int64)
-    is_far = np.diff(_seconds(table)) > config.trajectory_gap_hours * 3600
+    is_far = np.diff(seconds_of(table)) > config.trajectory_gap_hours * 3600
     is_added = (given[1:] < 0) | (given[:-1] < 0)
     starts = (np.diff(user) != 0) | np.where(is_added, is_far, np.diff(given) != 0)
     trajectory: np.ndarray = np.cumsum(np.append(True, starts)) - 1

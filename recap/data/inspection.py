@@ -23,12 +23,19 @@ from recap.errors import DataError
 class Preview(Config):
     """What `recap prepare` would keep."""
 
-    checkins: int = Field(description="Check-ins of the dataset; 0 where it would refuse.")
+    checkins: int = Field(0, description="Check-ins of the dataset; 0 where it would refuse.")
     history_only: int = Field(0, description="Rows that would stay as history and open no case.")
-    dropped: dict[str, int] = Field(description="Reason -> rows the protocol would drop.")
+    dropped: dict[str, int] = Field({}, description="Reason -> rows the protocol would drop.")
     dataset_hash: str = Field("", description="Content hash of the dataset.")
     config: DataConfig = Field(description="The protocol.")
     refusal: str = Field("", description="Why `recap prepare` would refuse, if it would.")
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Reason -> number of rows that would give no case."""
+        reasons = dropped_reasons(self.config)
+        aside = {HISTORY_ONLY_LABEL: self.history_only} if self.history_only else {}
+        return aside | {f"left out: {reasons[name]}": count for name, count in self.dropped.items() if count}
 
 
 class Inspection(Config):
@@ -73,8 +80,14 @@ def describe_read(read: RawRead, config: DataConfig) -> Inspection:
 
 def find_problems(read: RawRead) -> list[Problem]:
     """Problems of the rows, then those of the table as a whole, unless a sink took it."""
-    table = check_checkins(read.table, read.zone, read.is_marked) if len(read.table) else []
-    return [*_reading_problems(read.account), *table]
+    problems = check_checkins(read.table, read.zone, read.is_marked) if len(read.table) else []
+    for reason, item in reversed(read.account.reported.items()):
+        advice = "They are left out and counted."
+        if reason not in HARMLESS:
+            advice = "They are left out and counted; in a terminal, `recap prepare` needs --skip-bad-rows for that."
+        found = {"title": f"rows: {REASONS.get(reason, reason)}", "count": item.rows, "examples": item.examples}
+        problems.insert(0, Problem(kind=reason, advice=advice, **found))
+    return problems
 
 
 def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:
@@ -101,33 +114,10 @@ def _plain(record: dict[Hashable, Any]) -> dict[str, Any]:
     return row
 
 
-def _reading_problems(report: ReadReport) -> list[Problem]:
-    return [
-        Problem(
-            kind=reason,
-            title=f"rows: {REASONS.get(reason, reason)}",
-            count=item.rows,
-            examples=item.examples,
-            advice="They are left out and counted."
-            if reason in HARMLESS
-            else "They are left out and counted; in a terminal, `recap prepare` needs --skip-bad-rows for that.",
-        )
-        for reason, item in report.reported.items()
-    ]
-
-
 def _preview(read: RawRead, config: DataConfig) -> Preview:
     try:
         dataset = prepare_dataset(read.table, config, name="", source_format=read.account.source_format)
     except DataError as error:
-        return Preview(checkins=0, dropped={}, config=config, refusal=str(error))
-    report = dataset.manifest.report
-    kept = {"checkins": report.checkins, "history_only": report.history_only, "dropped": report.dropped}
+        return Preview(config=config, refusal=str(error))
+    kept = dataset.manifest.report.model_dump(include={"checkins", "history_only", "dropped"})
     return Preview(**kept, dataset_hash=dataset.hash, config=config)
-
-
-def preview_rows(inspection: Inspection) -> dict[str, int]:
-    """Reason -> number of rows that would give no case."""
-    preview, reasons = inspection.preview, dropped_reasons(inspection.preview.config)
-    aside = {HISTORY_ONLY_LABEL: preview.history_only} if preview.history_only else {}
-    return aside | {f"left out: {reasons[name]}": count for name, count in preview.dropped.items() if count}

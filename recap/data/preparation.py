@@ -9,7 +9,7 @@ import pandas as pd
 from recap import columns as c
 from recap.data.cases import history_only
 from recap.data.cleaning import DataConfig, clean_rows, number_ids, number_rows
-from recap.data.dataset import Dataset, Manifest, hash_tables, hash_unseen
+from recap.data.dataset import Dataset, Manifest, hash_tables
 from recap.machine.memory import trim_heap
 
 DESCRIBING: Final = (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
@@ -55,8 +55,8 @@ def prepare_dataset(
     pois[c.TRAIN_CHECKINS] = np.bincount(trained, minlength=len(pois)).astype(np.int64)
     users = pd.DataFrame({c.USER_ID: user_ids[names[c.USER]]})
     trim_heap()
-    hashes = {"dataset_hash": hash_tables(checkins, pois, users), "unseen_hash": hash_unseen(unseen)}
-    manifest = Manifest(config=config, report=report, **hashes, **facts)
+    facts["unseen_hash"] = "" if unseen is None else hash_tables(unseen)
+    manifest = Manifest(config=config, report=report, dataset_hash=hash_tables(checkins, pois, users), **facts)
     return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest, unseen=unseen)
 
 

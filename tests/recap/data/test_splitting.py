@@ -2,32 +2,31 @@
 
 import numpy as np
 
-from recap.data.cleaning import DataConfig
-from recap.data.splitting import SplitConfig, cut_trajectories, find_merged, split_by_time
+from recap.data.cleaning import DataConfig, cut_trajectories, find_merged, split_by_time
 from tests.checkins import clean_checkins, raw_table
 
 
 def test_merging_counts_from_the_last_one_kept() -> None:
     """Seconds 0, 30, 60, 90 with a limit of 45: 30 joins 0, 60 does not, 90 joins 60; 100 and 130 are of another."""
     user, seconds = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 30, 60, 90, 100, 130])
-    gap = SplitConfig(merge_seconds=45)
+    gap = DataConfig(merge_seconds=45)
     assert find_merged(user, seconds, gap).tolist() == [False, True, False, True, False, True]
-    assert find_merged(user, seconds, SplitConfig(merge_seconds=30)).tolist() == [False, True, False, True, False, True]
-    assert find_merged(user, seconds, SplitConfig(merge_seconds=29)).tolist() == [False] * 6
-    assert find_merged(user, seconds, SplitConfig()).tolist() == [False] * 6
+    assert find_merged(user, seconds, DataConfig(merge_seconds=30)).tolist() == [False, True, False, True, False, True]
+    assert find_merged(user, seconds, DataConfig(merge_seconds=29)).tolist() == [False] * 6
+    assert find_merged(user, seconds, DataConfig()).tolist() == [False] * 6
 
 
 def test_merging_by_the_clock() -> None:
     """Same minute: 59 and 61 are two seconds apart and in two minutes; 61 and 119 are in one."""
     user, seconds = np.zeros(3, dtype=np.int64), np.array([59, 61, 119])
-    clock = SplitConfig(merge_seconds=60, merge_by="clock")
+    clock = DataConfig(merge_seconds=60, merge_by="clock")
     assert find_merged(user, seconds, clock).tolist() == [False, False, True]
     assert find_merged(np.array([0, 0, 1]), seconds, clock).tolist() == [False, False, False]
 
 
 def test_splits_by_hand() -> None:
     """Three trajectories, of rows 0-1, 2 and 3-4, cut at int(.34 x 3) = 1 and int(.67 x 3) = 2."""
-    config = SplitConfig(train_end=0.34, val_end=0.67, trajectory_gap_hours=1, split_by="trajectory_end")
+    config = DataConfig(train_end=0.34, val_end=0.67, trajectory_gap_hours=1, split_by="trajectory_end")
     hours = np.array([0, 1, 9, 2, 3])
     user = np.array([0, 0, 0, 1, 1])
     trajectory = cut_trajectories(user, hours * 3600, config)
