@@ -70,8 +70,8 @@ def prepare_input(
         place = Path(tempfile.gettempdir()) if out is None else out.parent
         spool = stack.enter_context(Spool(place)) if is_on_disk else None
         read = read_checkins(path, found.source_format, found.options, None if spool is None else spool.add)
-        unused = [column for column in found.columns if column.reason.endswith(", not used") and column.field is None]
-        notes = [f"The column “{column.name}” is {column.reason}." for column in unused]
+        others = [column for column in found.columns if column.is_other_place]
+        notes = [f"The column “{column.name}” is {column.reason}." for column in others]
         account = read.account.model_copy(update={"notes": [*read.account.notes, *notes]})
         problems = find_problems(read)
         say(CLEANING.format(checkins=account.rows_kept))
