@@ -26,7 +26,7 @@ def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame,
     left, _, report = clean_rows(number_rows(raw)[0], config)
     marks = [c.SPLIT, c.TRAJECTORY, *[c.HISTORY_ONLY] * bool(left[c.HISTORY_ONLY].any())]
     found = left[marks].rename_axis(c.SOURCE_ROW).reset_index()
-    return raw.iloc[left.index].assign(**{name: found[name].to_numpy() for name in found}), report
+    return raw.iloc[left.index].assign(**{str(name): found[name].to_numpy() for name in found}), report
 
 
 def raw_table(rows: list[tuple[str, str, float]]) -> pd.DataFrame:

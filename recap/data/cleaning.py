@@ -19,6 +19,7 @@ DROP_REASONS: Final = ("rare_poi", "rare_user", "exact_duplicate", "short_trajec
 MERGED: Final = "merged"
 """One more reason, in reports of protocols that merge."""
 
+History = Literal["every_checkin", "cases_only"]
 SplitBy = Literal["checkins", "trajectory_start", "trajectory_end"]
 _SHARE_WITHIN: Final = 0.9
 
@@ -45,7 +46,7 @@ class DataConfig(Config):
     min_trajectory_length: int = Field(
         3, ge=1, description="Validation and test check-ins in shorter trajectories open no cases; training keeps them."
     )
-    history: Literal["every_checkin", "cases_only"] = Field(
+    history: History = Field(
         "every_checkin",
         description="every_checkin: those of too short trajectories stay in their user's history; cases_only: they go.",
     )
@@ -169,9 +170,9 @@ def clean_rows(rows: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, pd
             "no training case is left: no user has two training check-ins within "
             f"{config.trajectory_gap_hours:g} h of each other; {advise_gap(*left[[c.USER, c.TIME]].to_numpy().T)}"
         )
-    counts = {"raw": num_raw, "exact_duplicates": int(is_repeat.sum()), "kept": kept}
     aside = int(left[c.HISTORY_ONLY].sum())
-    report = CleaningReport(**counts, checkins=len(left) - aside, history_only=aside, dropped=dropped)
+    ends = {"checkins": len(left) - aside, "history_only": aside, "dropped": dropped}
+    report = CleaningReport(raw=num_raw, exact_duplicates=int(is_repeat.sum()), kept=kept, **ends)
     left, unseen = (part.astype({c.TIME: "datetime64[s, UTC]"}) for part in (left, unseen))
     return left, unseen, report
 

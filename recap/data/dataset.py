@@ -186,7 +186,8 @@ class Dataset:
                     f"({found[:12]}… instead of {recorded[:12]}…); run `recap prepare` again"
                 )
         check_tables(str(folder), **tables)
-        return cls(**tables, manifest=manifest)
+        checkins, pois, users = (tables[name] for name in TABLES)
+        return cls(checkins, pois, users, manifest, tables.get(UNSEEN))
 
 
 @contextmanager

@@ -14,9 +14,9 @@ FIRST_ROWS: Final = 5
 WORDS: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
 
-def say(what: str, **values: object) -> str:
+def say(key: str, /, **values: object) -> str:
     """A sentence of `words.toml` with its values."""
-    return str(WORDS[what]).format(**values)
+    return str(WORDS[key]).format(**values)
 
 
 class ColumnProposal(Config):
