@@ -1,6 +1,5 @@
 """`recap inspect`: what a file contains, its first rows and its problems."""
 
-from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -67,12 +66,15 @@ def look_at(
 
 def describe_read(read: RawRead, config: DataConfig) -> Inspection:
     """Describe the rows read, their problems, and what a protocol would keep."""
-    table = read.table
+    first = read.table.head(FIRST_ROWS)
+    first = first.assign(**{c.TIME: first[c.TIME].dt.strftime("%Y-%m-%d %H:%M:%S")})
+    if c.SPLIT in first:
+        first[c.SPLIT] = [c.SPLIT_NAMES[code] for code in first[c.SPLIT]]
     return Inspection(
         account=read.account,
         timezone=read.proposed_zone,
-        facts=_facts(table),
-        first_rows=[_plain(row) for row in table.head(FIRST_ROWS).to_dict("records")],
+        facts=_facts(read.table),
+        first_rows=first.to_dict("records"),
         problems=find_problems(read),
         preview=_preview(read, config),
     )
@@ -91,27 +93,20 @@ def find_problems(read: RawRead) -> list[Problem]:
 
 
 def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:
+    first, last = (f"{time:%Y-%m-%d %H:%M:%S} UTC" for time in (table[c.TIME].min(), table[c.TIME].max()))
     return {
         "check-ins": len(table),
         "users": int(table[c.USER_ID].nunique()),
         "places": int(table[c.POI_ID].nunique()),
         "category ids": int(table[c.CATEGORY_ID].nunique()),
-        "first": f"{table[c.TIME].min():%Y-%m-%d %H:%M:%S} UTC",
-        "last": f"{table[c.TIME].max():%Y-%m-%d %H:%M:%S} UTC",
+        "first": first,
+        "last": last,
         "south": float(table[c.LATITUDE].min()),
         "north": float(table[c.LATITUDE].max()),
         "west": float(table[c.LONGITUDE].min()),
         "east": float(table[c.LONGITUDE].max()),
         "offsets from UTC, minutes": ", ".join(str(value) for value in sorted(table[c.TZ_OFFSET_MINUTES].unique())[:8]),
     }
-
-
-def _plain(record: dict[Hashable, Any]) -> dict[str, Any]:
-    row = {str(name): value.item() if hasattr(value, "item") else value for name, value in record.items()}
-    row[c.TIME] = f"{row[c.TIME]:%Y-%m-%d %H:%M:%S}"
-    if c.SPLIT in row:
-        row[c.SPLIT] = c.SPLIT_NAMES[row[c.SPLIT]]
-    return row
 
 
 def _preview(read: RawRead, config: DataConfig) -> Preview:

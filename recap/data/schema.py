@@ -16,7 +16,7 @@ from recap.errors import DatasetError
 
 MOST_ROWS: Final = 200_000_000
 _LATEST: Final = int(np.datetime64("2100-01-01", "s").astype(np.int64))
-_LARGEST_OFFSET: Final = 900
+_RANGES: Final = {c.LATITUDE: (-90, 90), c.LONGITUDE: (-180, 180), c.TZ_OFFSET_MINUTES: (-900, 900)}
 _AGAIN: Final = "; run `recap prepare` again"
 
 _WHOLE, _REAL, _TEXT, _MOMENT, _FLAG = "whole numbers", "numbers", "text", "times with a zone", "true or false"
@@ -93,17 +93,12 @@ def check_tables(where: str, **tables: pd.DataFrame) -> None:
             raise DatasetError(f"{at}: {column} must be {expected}, got {str(value)[:60]!r}{_AGAIN}")
 
     checkins, pois, users = (tables[name] for name in ("checkins", "pois", "users"))
-    limits: list[tuple[str, str, float, float]] = [
-        *(("checkins", c.USER, 0, len(users) - 1), ("checkins", c.POI, 0, len(pois) - 1)),
-        *(("checkins", c.SPLIT, c.TRAIN, c.TEST), ("unseen", c.SPLIT, c.VAL, c.TEST)),
-        *((name, c.TZ_OFFSET_MINUTES, -_LARGEST_OFFSET, _LARGEST_OFFSET) for name in ("checkins", "unseen")),
-        *((name, c.LATITUDE, -90, 90) for name in ("pois", "unseen")),
-        *((name, c.LONGITUDE, -180, 180) for name in ("pois", "unseen")),
-        ("pois", c.CATEGORY_INDEX, 0, pois[c.CATEGORY_INDEX].nunique() - 1),
-    ]
-    for name, column, low, high in limits:
-        if name in tables:
-            values = tables[name][column].to_numpy()
+    limits = {c.USER: (0, len(users) - 1), c.POI: (0, len(pois) - 1), c.SPLIT: (c.TRAIN, c.TEST), **_RANGES}
+    limits[c.CATEGORY_INDEX] = 0, pois[c.CATEGORY_INDEX].nunique() - 1  # without gaps
+    for name, table in tables.items():
+        for column in [column for column in limits if column in COLUMNS[name]]:
+            low, high = (c.VAL, c.TEST) if (name, column) == ("unseen", c.SPLIT) else limits[column]
+            values = table[column].to_numpy()
             refuse(name, column, ~((values >= low) & (values <= high)), f"{low:,} to {high:,}")  # NaN is outside
     if c.HISTORY_ONLY in checkins:
         aside = checkins[c.HISTORY_ONLY].to_numpy(bool) & (checkins[c.SPLIT].to_numpy() == c.TRAIN)

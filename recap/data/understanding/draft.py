@@ -55,7 +55,7 @@ class Draft:
         self.taken = dict(options.columns)
         self.reasons: dict[str, str] = dict.fromkeys(self.taken.values(), "you named it")
         self.other_places: set[str] = set()
-        self._asked: tuple[str, str, Mapping[str, Mapping[str, Any]], bool] | None = None
+        self._asked: dict[str, Any] = {}
         self.where = pd.DataFrame({"lat": np.nan, "lon": np.nan}, index=range(self.rows))
         self.spots = np.zeros(self.rows, int)
         self.can_tell = False
@@ -124,7 +124,13 @@ class Draft:
         """Ask, unless something else was asked before; each answer maps fields to columns, or options to values.
         ``is_open``: without answers the text does not say what to do.
         """
-        self._asked = self._asked or (about, text, answers or {}, not (answers or is_open))
+        is_explained = not (answers or is_open)
+        self._asked = self._asked or {
+            "about": about,
+            "text": text,
+            "answers": answers or {},
+            "is_explained": is_explained,
+        }
 
     def with_answer(self, answer: Mapping[str, Any]) -> ReadOptions:
         """The options with what is known, and an answer."""
@@ -135,11 +141,8 @@ class Draft:
 
     def question(self) -> Question | None:
         """The first question; each answer includes everything else that is known."""
-        if self._asked is None:
-            return None
-        about, text, answers, is_explained = self._asked
-        known = {label: self.with_answer(answer) for label, answer in answers.items()}
-        return Question(about=about, text=text, answers=known, is_explained=is_explained)
+        known = {label: self.with_answer(answer) for label, answer in self._asked.get("answers", {}).items()}
+        return Question(**self._asked | {"answers": known}) if self._asked else None
 
     def column_of(self, field: str) -> Column | None:
         """The column that was taken for a field."""

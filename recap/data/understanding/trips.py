@@ -37,8 +37,7 @@ def ends_of(draft: Draft) -> dict[str, Pair]:
             ends["category"] = pair
     if not places:
         return {}
-    places.sort(key=lambda item: -item[0])
-    ends["poi"] = places[0][1]
+    ends["poi"] = max(places, key=lambda item: item[0])[1]
     if names:
         ends["name"] = names[-1]
     if "date" in ends and "time" not in ends:
@@ -86,8 +85,6 @@ def choose_trip(draft: Draft) -> None:
 
 
 def _is_backwards(times: Pair) -> bool:
-    if any(column.is_clock for column in times):
-        return False
     hours = times[1].seconds - times[0].seconds
     known = hours[~np.isnat(hours)].astype(np.int64)
-    return len(known) > 0 and bool(np.median(known) < 0)
+    return len(known) > 0 and not any(column.is_clock for column in times) and bool(np.median(known) < 0)
