@@ -213,12 +213,10 @@ def _jumps(draft: Draft, user: Column, group: Column) -> bool:
     if time is None:
         return False
     table = draft.where.assign(user=user.codes, group=group.codes, time=time.seconds).sort_values(["user", "time"])
-    before, after = table.iloc[:-1], table.iloc[1:]
+    before, after = table.shift().iloc[1:], table.iloc[1:]
+    is_change = (after["user"] == before["user"]) & (after["group"] != before["group"])
     km = distance_km(*(part[name].to_numpy() for part in (before, after) for name in ("lat", "lon")))
-    hours = (after["time"].to_numpy() - before["time"].to_numpy()) / np.timedelta64(1, "h")
-    is_change = (after["user"].to_numpy() == before["user"].to_numpy()) & (
-        after["group"].to_numpy() != before["group"].to_numpy()
-    )
+    hours = (after["time"] - before["time"]).dt.total_seconds() / 3600
     is_fast = is_change & (km > _FAR_KM) & (km > _FASTEST_KMH * hours)
     return bool(is_fast.sum() > 0.05 * is_change.sum())
 
