@@ -62,7 +62,6 @@ def evaluate(
         asked: dict[str, Any] = {"device": choose_device(device), "given_time": given_time, "say": status.update}
         opened = open_model(model, dataset, graph=graph, **asked)
         scorer, known = opened.scorer, None if opened.is_baseline else opened.checkpoint
-        say_what_is_new(opened.match)
         status.update("Ranking every case")
         checkpoint_hash, options = (None, {}) if known is None else (known.hash, known.options)
         evaluation = run_evaluation(
@@ -88,6 +87,7 @@ def evaluate(
     users = _by_user(evaluation.records, dataset) if by_user else None
     if users is not None:
         summary["users"] = plain_rows(users)
+    say_what_is_new(opened.match)
     yield summary
     console.print(
         metrics_table(

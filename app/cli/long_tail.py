@@ -40,9 +40,9 @@ def open_named(model: ModelArgument, data: DataOption, given_time: GivenTimeOpti
         return open_other(opened, model, given_time=given_time)
     found = opened.with_model(model, given_time=given_time)
     found.checkpoint  # noqa: B018 # verified, even where its records are kept
-    say_what_is_new(found.match)
     with progress_console.status("Ranking every case"):
         found.records()
+    say_what_is_new(found.match)
     return found
 
 
