@@ -38,25 +38,24 @@ class Layout(NamedTuple):
         return sea | _inside_any(points, (self.river, *self.lakes.values()))
 
     def in_park(self, points: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        return _inside_any(points, (places.AIRFIELD, *self.parks.values()))
+        return _inside_any(points, (places.MAP["airfield"], *self.parks.values()))
 
 
 @lru_cache(maxsize=1)
 def build_layout() -> Layout:
     """Build the city's shape. The result is shared: do not change it."""
     draws = Draws(_SHAPE_SEED, 0)
-    coast = smooth(roughen(places.COAST, draws, rounds=2, reach=7), 1)
-    centre = smooth(roughen(places.RIVER, draws, rounds=1, reach=12), 2)
+    coast = smooth(roughen(places.MAP["coast"], draws, rounds=2, reach=7), 1)
+    centre = smooth(roughen(places.MAP["river"], draws, rounds=1, reach=12), 2)
     last = len(centre) - 1
-    known = len(places.RIVER_WIDTHS) - 1
-    widths = [places.RIVER_WIDTHS[index * known // last] for index in range(last + 1)]
+    widths = places.MAP["river_widths"]
     layout = Layout(
         sea=[*coast, (places.FAR, -places.FAR), (-places.FAR, -places.FAR)],
         coast=coast,
-        river=widen(centre, widths),
-        islands=_soft(places.ISLANDS, draws),
-        lakes=_soft(places.LAKES, draws),
-        parks={name: smooth(outline, 2, closed=True) for name, outline in places.PARKS.items()},
+        river=widen(centre, [widths[index * (len(widths) - 1) // last] for index in range(last + 1)]),
+        islands=_soft(places.MAP["islands"], draws),
+        lakes=_soft(places.MAP["lakes"], draws),
+        parks={name: smooth(outline, 2, closed=True) for name, outline in places.MAP["parks"].items()},
         streets=[],
         sites=[],
     )

@@ -180,7 +180,7 @@ class TrainingLoop(ABC):
         """Whether every enabled part acts at an epoch: only then its weights may become the checkpoint."""
         return True
 
-    def _begin(self) -> None:  # noqa: B027 # most have nothing to do
+    def begin(self) -> None:  # noqa: B027 # most have nothing to do
         """Prepare the first step of a new training."""
 
     @property
@@ -231,7 +231,7 @@ class TrainingLoop(ABC):
         if journal is not None and line is not None and line["epoch"] > journal.last_epoch:
             journal.write(line)
         if self.progress.epoch == 1 and self.progress.step == 0:
-            self._begin()
+            self.begin()
         started = saved = time.perf_counter()
         every = wait = self.config.save_every_seconds
         earlier_seconds = self.progress.seconds
@@ -265,31 +265,6 @@ class TrainingLoop(ABC):
             if after_epoch is not None and self.group.is_writer:
                 after_epoch(self, self.progress.epoch - 1)
         return True
-
-    def begin_at(self, epoch: int) -> None:
-        """Go to the start of an epoch with fresh weights, for `time_steps`."""
-        self._begin()
-        self.begin_epoch(epoch)
-
-    def time_steps(self, seconds: float, *, warm_up: int) -> tuple[float, int]:
-        """Wall seconds of a step and the number of steps timed, as many as fit into the time, at most an epoch.
-        ``warm_up``: untimed steps before.
-        """
-        for step in range(warm_up):
-            self.take_step(step)
-        self._wait_for_device()
-        started, steps = time.perf_counter(), 0
-        while steps < self.steps_per_epoch and (steps < 2 or time.perf_counter() - started < seconds):
-            self.take_step(warm_up + steps)
-            steps += 1
-            if steps % 10 == 0:  # a GPU works while the next ones are queued
-                self._wait_for_device()
-        self._wait_for_device()
-        return (time.perf_counter() - started) / steps, steps
-
-    def _wait_for_device(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
 
     def _epoch_order(self, epoch: int) -> Tensor:
         """The examples in an order of the epoch's own."""

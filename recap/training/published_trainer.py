@@ -48,7 +48,7 @@ class PublishedTrainer(TrainingLoop):
     def scorer(self, epoch: int) -> PublishedScorer:
         return PublishedScorer(self.model)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         self.model.prepare(City.of(self.dataset, self.graph))
 
     def begin_epoch(self, epoch: int) -> dict[str, float]:

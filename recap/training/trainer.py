@@ -78,7 +78,7 @@ class Trainer(TrainingLoop):
     def scorer(self, epoch: int) -> RecapScorer:
         return RecapScorer(self.model, self.stage(epoch))
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         if self.model.curves is not None and self.pretrained is None:
             values = self.model.curves.knot_values(self.histories)
             self.model.curves.curves.place_knots(values)

@@ -241,7 +241,8 @@ def test_training_starts_from_the_curves_and_is_held_there(tmp_path: Path) -> No
     trainer = Trainer(small_city(), config, tmp_path, torch.device("cpu"))
     expected, curves = Curves(WHENEVER), trainer.model.curves.curves
     trainer.pretrained.fill(expected)
-    trainer.begin_at(1)
+    trainer.begin()
+    trainer.begin_epoch(1)
     assert torch.equal(curves.step_FK, expected.step_FK) and torch.equal(curves.knot_FK1, expected.knot_FK1)
     assert float(trainer._penalty(curves).detach()) == 0.0
     with torch.no_grad():

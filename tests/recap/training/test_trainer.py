@@ -335,7 +335,7 @@ def test_knots_are_in_the_checkpoint_and_come_from_training_alone(tmp_path: Path
     table = dataset.checkins.assign(**{c.POI: poi})
     other = Dataset(checkins=table, pois=dataset.pois, users=dataset.users, manifest=dataset.manifest)
     trainer = Trainer(other, shrunk("feature_curves"), tmp_path, CPU)
-    trainer._begin()
+    trainer.begin()
     assert opened is not None and trainer.model.curves is not None
     assert torch.equal(opened.curves.knot_FK1.float(), trainer.model.curves.curves.knot_FK1)
 
