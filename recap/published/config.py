@@ -1,5 +1,7 @@
 """Shared configuration of all published models."""
 
+import tomllib
+from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
@@ -9,6 +11,10 @@ from recap.config import Config
 TIME_GIVEN: Final = "time given"
 """Part of the label of a model that is given the time of the next check-in."""
 _EARLIER: Final = "rival"  # words: key of earlier files
+VALUES: Final[dict[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("published.toml").read_text(encoding="utf-8")
+)
+"""Title and published values of each model, by its network's name."""
 
 
 def with_network(values: Any) -> Any:
@@ -19,14 +25,11 @@ def with_network(values: Any) -> Any:
 
 
 class PublishedConfig(Config):
-    """The training of one published model.
+    """The training of one published model; fields that are not given have their published values (published.toml).
 
     A subclass may have ``target_time`` (the network reads the hour and weekday of the predicted check-in, which nobody
     knows beforehand) and ``as_published`` (with the errors of the public code).
     """
-
-    title: ClassVar[str]
-    """The name as papers write it."""
 
     network: str = Field(description="Which network.")
     epochs: int = Field(ge=1, description="Passes over the training check-ins.")
@@ -49,10 +52,18 @@ class PublishedConfig(Config):
 
     @model_validator(mode="before")
     @classmethod
-    def _earlier_name(cls, values: Any) -> Any:
-        return with_network(values)
+    def _with_published_values(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        published = VALUES.get(cls.model_fields["network"].default, {})
+        return {name: value for name, value in published.items() if name != "title"} | with_network(values)
 
     algorithm: ClassVar[Literal["adam", "adamw"]] = "adam"
+
+    @property
+    def title(self) -> str:
+        """The name as papers write it."""
+        return VALUES[self.network]["title"]
 
     @property
     def preset(self) -> str:

@@ -16,21 +16,10 @@ from recap.published.sasrec import Melt, Sasrec
 from recap.published.sthgcn import Sthgcn
 from recap.published.transformers import Getnext, Rotan
 
-_NETWORKS: Final[dict[str, type[PublishedNetwork]]] = {
-    "flashback": Flashback,
-    "replay": Replay,
-    "lotnext": Lotnext,
-    "sasrec": Sasrec,
-    "melt": Melt,
-    "getnext": Getnext,
-    "dchl": Dchl,
-    "deepmove": Deepmove,
-    "dprl": Dprl,
-    "rotan": Rotan,
-    "depoi": Depoi,
-    "msahg": Msahg,
-    "sthgcn": Sthgcn,
-}
+_KINDS: Final[tuple[type[PublishedNetwork], ...]] = (
+    Flashback, Replay, Lotnext, Sasrec, Melt, Getnext, Dchl, Deepmove, Dprl, Rotan, Depoi, Msahg, Sthgcn,
+)  # fmt: skip
+_NETWORKS: Final = {kind.__name__.lower(): kind for kind in _KINDS}
 """Name in a configuration -> network."""
 
 
