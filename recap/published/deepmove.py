@@ -32,7 +32,7 @@ class Deepmove(SequenceNetwork):
     config: DeepmoveConfig
 
     def __init__(self, config: DeepmoveConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         token = config.dim + config.slot_dim
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.slot_embedding = nn.Embedding(2 * HOURS, config.slot_dim)
@@ -43,7 +43,7 @@ class Deepmove(SequenceNetwork):
         self.dropout = nn.Dropout(config.dropout)
 
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> TrainingWindows:
-        return TrainingWindows.of(dataset, checkins, self.window, learn_across=False)
+        return TrainingWindows.of(dataset, checkins, self.config.window, learn_across=False)
 
     def states(self, windows: Windows) -> Tensor:
         """Recurrent state and attended history, (B, K, 2 D)."""

@@ -12,7 +12,6 @@ gap is that of the training split; weight decay acts on biases too; more windows
 Shape suffixes: B windows, K positions, N learned steps, P POIs, A anchors, U users, D features.
 """
 
-from collections.abc import Sized
 from typing import Final
 
 import numpy as np
@@ -24,7 +23,7 @@ from recap.history.tensors import Histories
 from recap.published.city import City
 from recap.published.configs import DepoiConfig
 from recap.published.network import SequenceNetwork
-from recap.published.windows import TrainingWindows, Windows, causal_mask, kilometres_apart
+from recap.published.windows import Windows, causal_mask, kilometres_apart
 
 _NEVER: Final = -1e30
 
@@ -120,7 +119,7 @@ class Depoi(SequenceNetwork):
     gap_U: Tensor
 
     def __init__(self, config: DepoiConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         dim, pois, anchors = config.dim, city.num_pois, min(config.anchors, city.num_pois)
         self.transition, self.geography = AnchorConvolution(pois, dim), AnchorConvolution(pois, dim)
         self.transition_pool, self.geography_pool = (nn.Linear(dim, dim, bias=False) for _ in range(2))
@@ -159,10 +158,9 @@ class Depoi(SequenceNetwork):
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         return state_ND[:, : self.config.dim] @ self.views()[0].T
 
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
+    def loss(self, batch: tuple[Windows, Tensor]) -> Tensor:
         """Cross-entropy, and losses that separate causal from bias vectors and the two graphs."""
-        assert isinstance(examples, TrainingWindows)
-        windows, learned_BK = examples.batch(index_B)
+        windows, learned_BK = batch
         views = causal_PD, bias_PD, transition_PD, geography_PD = self.views()
         state_ND, bias_ND = self._states(windows, views)[learned_BK].chunk(2, dim=-1)
         target_N = windows.checkins.poi_T[windows.row_BK[learned_BK] + 1]

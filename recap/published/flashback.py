@@ -18,6 +18,7 @@ Shape suffixes: B windows, K positions, N learned steps, P POIs, R regions, U us
 (168).
 """
 
+import math
 from abc import abstractmethod
 from typing import Final
 
@@ -27,13 +28,25 @@ from scipy.cluster.vq import kmeans, vq
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history.tensors import CaseBatch, Histories
+from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, Histories
 from recap.published.city import City
 from recap.published.configs import DprlConfig, FlashbackConfig, RecurrentConfig, ReplayConfig
 from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, rotate, slot_of_week, step_times
-from recap.published.windows import Windows, average_past, by_length, degrees_apart, time_weights
+from recap.published.windows import Windows, average_past, by_length
 
 _LEAST_BANDWIDTH: Final = 1e-3
+
+
+def closeness(place_BK2: Tensor, seconds_BK: Tensor, config: RecurrentConfig | DprlConfig) -> Tensor:
+    """1/2 (1 + cos(2 pi dt)) exp(-lambda_t dt) exp(-lambda_s dd) with dt in days and dd in degrees, as in the public
+    code, (B, K, K) (Flashback, Eq. 5).
+    """
+    near_BKK = torch.exp(
+        -config.space_decay * torch.linalg.vector_norm(place_BK2[:, :, None] - place_BK2[:, None, :], dim=-1)
+    )
+    days_BKK = (seconds_BK[:, :, None] - seconds_BK[:, None, :]).to(near_BKK.dtype) / SECONDS_PER_DAY
+    again_BKK = (1 + torch.cos(2 * math.pi * days_BKK)) / 2
+    return near_BKK * (again_BKK * torch.exp(-config.time_decay * days_BKK.abs()))
 
 
 class FlashbackAverages(SequenceNetwork):
@@ -43,7 +56,7 @@ class FlashbackAverages(SequenceNetwork):
     start_D: Tensor
 
     def __init__(self, config: RecurrentConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.user_embedding = nn.Embedding(city.num_users, config.dim)
         self.recurrent = nn.RNN(config.dim, config.dim, batch_first=True)
@@ -56,9 +69,8 @@ class FlashbackAverages(SequenceNetwork):
     def states(self, windows: Windows) -> Tensor:
         start_1BD = self.start_D.expand(1, len(windows), -1).contiguous()
         states_BKD, _ = self.recurrent(self.tokens(windows), start_1BD)
-        near_BKK = torch.exp(-self.config.space_decay * degrees_apart(self.coordinates_P2[windows.poi_BK]))
-        time_BKK = time_weights(windows.seconds_BK, self.config.time_decay, states_BKD.dtype)
-        return average_past(states_BKD, time_BKK * near_BKK)
+        near_BKK = closeness(self.coordinates_P2[windows.poi_BK], windows.seconds_BK, self.config)
+        return average_past(states_BKD, near_BKK)
 
 
 class Flashback(FlashbackAverages):
@@ -128,7 +140,7 @@ class Dprl(SequenceNetwork):
     start_UD: Tensor
 
     def __init__(self, config: DprlConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         dim, users, regions = config.dim, city.num_users, min(config.regions, city.num_pois)
         self.poi_embedding, self.region_embedding = nn.Embedding(city.num_pois, dim), nn.Embedding(regions, dim)
         self.slot_embedding = nn.Embedding(SLOTS_OF_WEEK, dim // 2)
@@ -158,10 +170,9 @@ class Dprl(SequenceNetwork):
         start_1BD = self.start_UD[windows.user_B][None].contiguous()
         place_BKD, _ = self.place_recurrent(torch.cat([places_BKD, likes_place_BKD], dim=-1), start_1BD)
         region_BKD, _ = self.region_recurrent(torch.cat([regions_BKD, likes_region_BKD], dim=-1), start_1BD)
-        near_BKK = torch.exp(-self.config.space_decay * degrees_apart(self.coordinates_P2[windows.poi_BK]))
-        near_BKK = near_BKK * time_weights(windows.seconds_BK, self.config.time_decay, near_BKK.dtype)
+        near_BKK = closeness(self.coordinates_P2[windows.poi_BK], windows.seconds_BK, self.config)
         averages = [
-            average_past(dropout(state_BKD), near_BKK.to(state_BKD.dtype) * liking(wanted_BKD, had_BKD)[:, None, :])
+            average_past(dropout(state_BKD), near_BKK * liking(wanted_BKD, had_BKD)[:, None, :])
             for dropout, state_BKD, wanted_BKD, had_BKD in (
                 (self.place_dropout, place_BKD, likes_place_BKD, places_BKD),
                 (self.region_dropout, region_BKD, likes_region_BKD, regions_BKD),

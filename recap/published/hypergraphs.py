@@ -16,7 +16,7 @@ Shape suffixes: B cases, P POIs, U users, S half hours of workday and weekend, N
 features.
 """
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator
 from itertools import combinations, pairwise
 from typing import Final
 
@@ -30,10 +30,10 @@ from recap.arithmetic.geodesy import unit_vectors
 from recap.arithmetic.propagation import Propagation
 from recap.features.similar_users import occurrences
 from recap.history.graph import row_normalised
-from recap.history.tensors import SECONDS_PER_DAY, Histories, local_weekday
+from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, Histories, local_weekday
 from recap.published.city import City, places_near
 from recap.published.configs import DchlConfig, HypergraphConfig, MsahgConfig
-from recap.published.network import CaseExamples, PublishedNetwork, slot_of_day
+from recap.published.network import PublishedNetwork, slot_of_day
 
 POOLED: Final = ("collaborative", "geographic", "transitional")
 
@@ -105,14 +105,12 @@ class Dchl(HypergraphNetwork):
     def logits(self, histories: Histories) -> Tensor:
         return match(self.shares, *self.views(histories))
 
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
-        assert isinstance(examples, CaseExamples)
-        batch = examples.take(index_B)
+    def loss(self, batch: CaseBatch) -> Tensor:
         users, places = self.views(batch.histories())
         loss = F.cross_entropy(match(self.shares, users, places), batch.target_B)
         if not self.config.contrast_weight:
             return loss
-        return loss + self.config.contrast_weight * self.contrast(users, places, self.drawn().to(index_B.device))
+        return loss + self.config.contrast_weight * self.contrast(users, places, self.drawn().to(batch.row_B.device))
 
 
 _VIEWS: Final = (*POOLED, "temporal")
@@ -210,11 +208,10 @@ class Msahg(HypergraphNetwork):
             total_BP = total_BP.index_add(0, index_B, match(self.shares.values(), *views))
         return total_BP / len(SPLITS)
 
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
+    def loss(self, batch: CaseBatch) -> Tensor:
         """Sum over scenarios of the weighted cross-entropy and contrast between views."""
-        assert isinstance(examples, CaseExamples)
-        batch, tables, losses = examples.take(index_B), self.tables(), []
-        weight, drawn = self.config.contrast_weight, self.drawn().to(index_B.device)
+        tables, losses = self.tables(), []
+        weight, drawn = self.config.contrast_weight, self.drawn().to(batch.row_B.device)
         for split, side, part_B in self.parts(batch.histories()):
             users, places = self.matched(batch.histories().select(part_B), tables, split, side)
             contrast = self.contrast(users, places, drawn)

@@ -46,7 +46,7 @@ class Lotnext(SequenceNetwork):
     adjustment_P: Tensor
 
     def __init__(self, config: LotnextConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         dim, width, pois = config.dim, config.dim + _TIME_DIM, city.num_pois
         self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
         self.keep_inner, self.keep_outer = nn.Linear(2 * dim, dim), nn.Linear(dim, 1)

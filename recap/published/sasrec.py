@@ -12,7 +12,6 @@ Shape suffixes: B windows, K positions, N learned steps, P POIs, U users, H head
 """
 
 import math
-from collections.abc import Sized
 from typing import Final
 
 import torch
@@ -56,7 +55,7 @@ class Sasrec(SequenceNetwork):
     visited_V: Tensor
 
     def __init__(self, config: SelfAttentionConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.position_embedding = nn.Embedding(config.window, config.dim)
         for table in (self.poi_embedding, self.position_embedding):
@@ -152,9 +151,8 @@ class Melt(Sasrec):
         tail_N1 = self.acting * ~self.is_head_U[steps.user_B][:, None]
         return super().step_logits(state_ND + tail_N1 * self.user_branch(state_ND), steps)
 
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
-        assert isinstance(examples, TrainingWindows)
-        windows, learned_BK = examples.batch(index_B)
+    def loss(self, batch: tuple[Windows, Tensor]) -> Tensor:
+        windows, learned_BK = batch
         states_BKD = self.states(windows)
         loss = self.step_loss(states_BKD[learned_BK], CaseBatch(windows.checkins, windows.row_BK[learned_BK]))
         if not self.branches_act:

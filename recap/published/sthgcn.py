@@ -11,7 +11,6 @@ Shape suffixes: B cases, J trajectories, H check-ins or neighbours, N neighbours
 check-ins of a table, D features.
 """
 
-from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Final
 
@@ -136,6 +135,12 @@ class NeighbourExamples(CaseExamples):
     """
 
     other_NM: Tensor
+
+    def batch(self, index_B: Tensor) -> tuple[CaseBatch, tuple[Tensor, Tensor]]:
+        """Cases, and case and trajectory of each of the others'."""
+        other_BM = self.other_NM[index_B]
+        case_H, place_H = (other_BM >= 0).nonzero(as_tuple=True)
+        return CaseBatch(self.checkins, self.row_N[index_B]), (case_H, other_BM[case_H, place_H])
 
 
 class NumberCode(nn.Module):
@@ -300,13 +305,10 @@ class Sthgcn(PublishedNetwork):
         outline = TrajectoryEnds.of(histories.checkins)
         return self.output(self.states(histories, outline, self.others(histories, outline)))
 
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
-        assert isinstance(examples, NeighbourExamples)
-        batch, other_BM = CaseBatch(examples.checkins, examples.row_N[index_B]), examples.other_NM[index_B]
-        case_H, place_H = (other_BM >= 0).nonzero(as_tuple=True)
-        others = case_H, other_BM[case_H, place_H]
-        logits_BP: Tensor = self.output(self.states(batch.histories(), TrajectoryEnds.of(examples.checkins), others))
-        return F.cross_entropy(logits_BP, batch.target_B)
+    def loss(self, batch: tuple[CaseBatch, tuple[Tensor, Tensor]]) -> Tensor:
+        cases, others = batch
+        logits_BP: Tensor = self.output(self.states(cases.histories(), TrajectoryEnds.of(cases.checkins), others))
+        return F.cross_entropy(logits_BP, cases.target_B)
 
 
 def heard(

@@ -157,7 +157,7 @@ class Getnext(PackedNetwork):
     own_P: Tensor
 
     def __init__(self, config: GetnextConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         dim, side, pois = config.dim, config.side_dim, city.num_pois
         features_PF = place_features(city, raw=config.raw_features)
         widths = [features_PF.shape[1], max(dim // 4, 1), max(dim // 2, 1), dim]
@@ -307,7 +307,7 @@ class Rotan(PackedNetwork):
     runs_PG: Tensor
 
     def __init__(self, config: RotanConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         dim, pois = config.dim, city.num_pois
         self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
         self.run_embedding = nn.Embedding(NUM_TOKENS, dim)

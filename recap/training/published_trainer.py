@@ -61,7 +61,7 @@ class PublishedTrainer(TrainingLoop):
 
     def _learn(self, positions: slice) -> Tensor:
         self.model.train()
-        loss = self.model.loss(self.examples, self._order_N[positions])
+        loss = self.model.loss(self.examples.batch(self._order_N[positions]))
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         if self.config.clip_norm is not None:

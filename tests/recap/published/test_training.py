@@ -67,7 +67,7 @@ def test_every_weight_learns(config: PublishedConfig) -> None:
     model.train()
     examples = model.examples(city, batch_of(city).checkins)
     model.zero_grad()
-    loss = model.loss(examples, torch.arange(min(8, len(examples))))
+    loss = model.loss(examples.batch(torch.arange(min(8, len(examples)))))
     loss.backward()
     assert loss.isfinite()
     stuck = [name for name, p in model.named_parameters() if p.requires_grad and (p.grad is None or not p.grad.any())]
