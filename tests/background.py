@@ -20,8 +20,7 @@ from recap.errors import RecapError
 from recap.runs.execution.control import RUNNER_INFO, RUNNER_LOCK
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.settings import SETTINGS
+from recap.runs.store.run_store import SETTINGS, RunStore
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import ACTIVE, read_json
 from recap.runs.store.submission import build_specs

@@ -233,11 +233,10 @@ def _keep_weights(out: Path, trainer: TrainingLoop) -> tuple[EpochResult, EpochR
     progress = trainer.progress
     if progress.best is None or progress.best_overall is None:
         raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
-    best, best_overall = EpochResult.parse({**progress.best}), EpochResult.parse({**progress.best_overall})
     (out / WEIGHTS).write_bytes((trainer.folder / BEST).read_bytes())
-    if best_overall.epoch != best.epoch:  # else stored once
+    if progress.best_overall.epoch != progress.best.epoch:  # else stored once
         (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
-    return best, best_overall
+    return progress.best, progress.best_overall
 
 
 def _measure_baselines(dataset: Dataset, trainer: TrainingLoop) -> dict[str, MetricsByGroup]:

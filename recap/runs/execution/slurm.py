@@ -11,7 +11,7 @@ from typing import Final
 from recap.errors import RecapError
 from recap.runs.execution.supervision import worker_command, worker_environment
 from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.settings import SlurmSettings
+from recap.runs.store.run_store import SlurmSettings
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease, RunState, SlurmJob, now
 

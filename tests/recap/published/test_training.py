@@ -133,7 +133,7 @@ def test_the_example_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     city = small_city()
     trainer = PublishedTrainer(city, config, tmp_path, torch.device("cpu"))
     assert trainer.run() and trainer.progress.best is not None
-    assert trainer.progress.best["val"]["hr1"] > 2 / city.num_pois
+    assert trainer.progress.best.val["hr1"] > 2 / city.num_pois
     own, row = CheckinTensors.from_dataset(city), int(city.cases(c.TEST)[0])
     changed = table(city, poi=torch.where(torch.arange(len(own.poi_T)) > row, 0, own.poi_T))
     model = registry.build_published(config, City.of(city, TransitionGraph.from_dataset(city)), torch.float64)
