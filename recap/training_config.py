@@ -8,8 +8,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 from recap.config import Config
 from recap.errors import ConfigError
 from recap.model.config import AnyValue, ModelConfig, Stage
-from recap.published.config import PublishedConfig, with_network
-from recap.published.configs import read_published
+from recap.published.configs import PublishedConfig, read_published, with_network
 
 if TYPE_CHECKING:
     from recap.evaluation.metrics import MetricsByGroup

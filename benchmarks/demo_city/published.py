@@ -11,8 +11,7 @@ from recap.data.dataset import Dataset
 from recap.evaluation.evaluate import evaluate
 from recap.history.graph import TransitionGraph
 from recap.presets import training_preset
-from recap.published.config import PublishedConfig
-from recap.published.configs import model_title
+from recap.published.configs import PublishedConfig, model_title
 from recap.storage.artifacts import write_sums
 
 ALWAYS: Final = "lotnext"

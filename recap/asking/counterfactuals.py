@@ -12,8 +12,7 @@ import torch
 from recap.features.others import EdgeEdits
 from recap.history.tensors import CheckinTensors, Histories, TimedHistories
 from recap.model.edited_graph import EditedPropagation
-from recap.model.interventions import Interventions
-from recap.model.recap import Recap
+from recap.model.recap import Interventions, Recap
 from recap.scores import GRAPH_TOKEN as GRAPH_TOKEN
 
 

@@ -27,8 +27,7 @@ from recap.history.moments import Case, Moment, is_moment, named_case
 from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.model.curve_prior import CurveValues
 from recap.model.edited_graph import EditedPropagation
-from recap.model.interventions import Interventions
-from recap.model.recap import CORE, RevisitParts
+from recap.model.recap import CORE, Interventions, RevisitParts
 from recap.model.scorer import RecapScorer
 from recap.probabilities import UNFITTED, Temperature
 from recap.published.network import PublishedScorer

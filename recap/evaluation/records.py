@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from recap.errors import RecapError
 from recap.storage.atomic import new_file
 from recap.storage.cache_keys import COMPUTED, cache_key
-from recap.storage.parquet import read_validated
+from recap.storage.frames import read_validated
 from recap.storage.user_folder import user_subfolder
 
 

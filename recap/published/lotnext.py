@@ -9,7 +9,7 @@ public code; without it (in brackets) they are corrected:
 - edges are kept or cut by a network that no gradient reaches [edges carry its output as weight];
 - hours are UTC [local].
 
-Departures: future steps are masked fully; the graphs come from our own TransE; those of `recap.published.flashback`.
+Departures: future steps are masked fully; the graphs come from our own TransE; those of `recap.published.recurrent`.
 
 Shape suffixes: B windows, K positions, N learned steps, U users, P POIs, G neighbours, L user-POI edges, E entities
 (users, then POIs), M triples, D features.

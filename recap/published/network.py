@@ -17,8 +17,7 @@ from recap.arithmetic.ragged import sum_within
 from recap.data.dataset import Dataset
 from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, TimedHistories, local_weekday
 from recap.published.city import City
-from recap.published.config import PublishedConfig
-from recap.published.configs import WindowedConfig
+from recap.published.configs import PublishedConfig, WindowedConfig
 from recap.published.windows import TrainingWindows, Windows
 from recap.scores import Scores
 

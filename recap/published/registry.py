@@ -5,13 +5,12 @@ from typing import Final
 import torch
 
 from recap.published.city import City
-from recap.published.config import PublishedConfig
-from recap.published.deepmove import Deepmove
+from recap.published.configs import PublishedConfig
 from recap.published.depoi import Depoi
-from recap.published.flashback import Dprl, Flashback, Replay
 from recap.published.hypergraphs import Dchl, Msahg
 from recap.published.lotnext import Lotnext
 from recap.published.network import PublishedNetwork
+from recap.published.recurrent import Deepmove, Dprl, Flashback, Replay
 from recap.published.sasrec import Melt, Sasrec
 from recap.published.sthgcn import Sthgcn
 from recap.published.transformers import Getnext, Rotan

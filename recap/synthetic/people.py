@@ -7,9 +7,9 @@ from typing import Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from recap.synthetic import places
 from recap.synthetic.categories import CATEGORIES, CATEGORY_INDEX, GROUPS, TIMETABLES, Errand
 from recap.synthetic.draws import Draws, Gravity, pick_weighted
+from recap.synthetic.layout import DISTRICTS
 from recap.synthetic.shapes import Point
 from recap.synthetic.venues import Venue
 
@@ -93,12 +93,12 @@ class _Town:
         self.schools = np.flatnonzero([venue.category == CATEGORY_INDEX["School"] for venue in venues])
         self.campus = _of_group(venues, "campus")
         self.hubs = _of_group(venues, "hub")
-        kinds = np.array([*(district.kind for district in places.DISTRICTS), "outside"])
+        kinds = np.array([*(district.kind for district in DISTRICTS), "outside"])
         outlying = kinds[[venue.district for venue in venues]] == "town"
         self.town_flats = _some(self.flats, outlying)
         self.city_flats = _some(self.flats, ~outlying)
         self.city_work = _some(self.work, ~outlying)
-        self.heart = next(district.heart for district in places.DISTRICTS if district.kind == "campus")
+        self.heart = next(district.heart for district in DISTRICTS if district.kind == "campus")
 
     def take(self, choices: npt.NDArray[np.int64], draws: Draws, near: Point | None = None, fills: int = 1) -> int:
         """A venue in proportion to its room and, with `near`, to gravity; its room shrinks by `fills`."""

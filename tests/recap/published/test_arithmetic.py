@@ -16,12 +16,11 @@ from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.configs import DprlConfig, published_config
-from recap.published.deepmove import Deepmove
 from recap.published.depoi import AnchorConvolution, Depoi, RelationAttention, smallest_gaps
-from recap.published.flashback import Dprl, Flashback, Replay, closeness, regions_of
 from recap.published.hypergraphs import Dchl, Msahg, comes_later, downtown, locals_of, match, normalised, pool_past
 from recap.published.lotnext import Lotnext, closest_pois
 from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork, rotate
+from recap.published.recurrent import Deepmove, Dprl, Flashback, Replay, closeness, regions_of
 from recap.published.registry import build_published
 from recap.published.sasrec import Melt, Sasrec
 from recap.published.sthgcn import NumberCode, SimilarTrajectories, Sthgcn, TrajectoryEnds, TrajectoryReader, kilometres

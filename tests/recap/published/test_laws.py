@@ -11,7 +11,7 @@ from recap import columns as c
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
-from recap.published.config import PublishedConfig
+from recap.published.configs import PublishedConfig
 from recap.published.network import PublishedScorer, SequenceNetwork
 from recap.published.registry import build_published
 from recap.published.transformers import Packing, encode, encoder_of, sinusoids

@@ -15,8 +15,7 @@ from recap.history.tensors import CheckinTensors, Histories
 from recap.presets import training_preset
 from recap.published import registry
 from recap.published.city import City
-from recap.published.config import PublishedConfig
-from recap.published.configs import PUBLISHED, published_config
+from recap.published.configs import PUBLISHED, PublishedConfig, published_config
 from recap.published.network import PublishedScorer
 from recap.storage.tensors import load_tensors
 from recap.training.loop import StepReport
