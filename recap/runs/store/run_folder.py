@@ -154,10 +154,6 @@ class RunFolder:
             self._write_state(state, values)
             return True
 
-    def note(self, of_attempt: int, **values: Any) -> bool:
-        """Record values without changing the state; False if the run was started again or is over."""
-        return self.change(ACTIVE, None, of_attempt=of_attempt, **values) is not None
-
     def end(self, to: StateName, error: str | None = None, **conditions: Any) -> RunState | None:
         """Record how a run ended; None if it is over or ``conditions`` of `change` do not hold."""
         return self.change(ACTIVE, to, error=error, ended=now(), process=None, **conditions)

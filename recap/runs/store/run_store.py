@@ -10,9 +10,9 @@ from filelock import FileLock
 from pydantic import Field
 
 from recap.config import Config
-from recap.errors import RecapError
+from recap.errors import ConfigError, RecapError
 from recap.runs.store.run_folder import CHECKPOINTS, LOCK, SPEC, STATE, RunFolder
-from recap.runs.store.spec import RunSpec, check_run_id
+from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import ACTIVE, RunState, now, read_json
 from recap.storage.atomic import replace_json
 from recap.storage.user_folder import make_folder, user_subfolder
@@ -31,7 +31,7 @@ class SlurmSettings(Config):
     memory: str | None = Field(None, description="--mem, such as 8G.")
     gpu_option: str = Field("--gpus={count}", pattern=r"^--[a-z-]+=[^\s]*\{count\}$", description="How GPUs are asked.")
     extra: tuple[str, ...] = Field((), description="Further sbatch options, one argument each.")
-    poll_seconds: float = Field(10.0, gt=0, description="Least time between two squeue calls.")
+    poll_seconds: float = Field(10.0, gt=0, description="Least time between two questions about a job.")
 
 
 class RunSettings(Config):
@@ -77,7 +77,10 @@ class RunStore:
 
     def get(self, run_id: str) -> RunFolder:
         """A run by its number. Raises ConfigError: not a number; RecapError: no such run."""
-        run = RunFolder(self.folder / check_run_id(run_id))
+        # A number is the only outside text that becomes part of a path.
+        if not (run_id.isascii() and run_id.isdecimal() and len(run_id) <= 9 and run_id[0] != "0"):
+            raise ConfigError(f"a run is named by its number, such as 12; got {run_id!r} (see `recap runs list`)")
+        run = RunFolder(self.folder / run_id)
         if run.path.is_symlink() or not run.path.is_dir():
             raise RecapError(f"there is no run {run.id} (see `recap runs list`)")
         return run
