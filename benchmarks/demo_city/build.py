@@ -34,9 +34,9 @@ from recap.data.card import dataset_card
 from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import write_records
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.history.statistics import dataset_statistics
 from recap.model.curves import KNOTS, STEPS

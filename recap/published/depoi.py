@@ -129,8 +129,7 @@ class Depoi(SequenceNetwork):
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
         self.register_buffer("anchor_poi_A", torch.arange(anchors))
-        self.register_buffer("visits_P", city.visits_P.clone(), persistent=False)
-        self.register_buffer("gap_U", smallest_gaps(city), persistent=False)
+        self.hold(visits_P=city.visits_P.clone(), gap_U=smallest_gaps(city))
 
     def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
         """Draw new anchors; they are saved with the weights."""

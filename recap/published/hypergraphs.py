@@ -138,8 +138,7 @@ class Msahg(HypergraphNetwork):
             nn.init.xavier_uniform_(table.weight)
         self.gates = nn.ModuleDict({view: nn.Linear(config.dim, config.dim) for view in (*_VIEWS, CLOCK)})
         self.shares = nn.ModuleDict({view: nn.Linear(config.dim, 1) for view in _VIEWS})
-        self.register_buffer("is_local_U", locals_of(city, config.local_days), persistent=False)
-        self.register_buffer("is_downtown_P", downtown(city), persistent=False)
+        self.hold(is_local_U=locals_of(city, config.local_days), is_downtown_P=downtown(city))
         self.graphs = nn.ModuleDict(self._graphs(city))
 
     def _graphs(self, city: City) -> dict[str, nn.Module]:

@@ -57,8 +57,12 @@ class PublishedNetwork(nn.Module, ABC):
     def __init__(self, config: PublishedConfig, city: City) -> None:
         super().__init__()
         self.config = config
-        self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
-        self.register_buffer("category_P", city.category_P, persistent=False)
+        self.hold(coordinates_P2=city.coordinates_P2.clone(), category_P=city.category_P)
+
+    def hold(self, **tensors: Tensor) -> None:
+        """Register buffers that are not saved with the weights."""
+        for name, tensor in tensors.items():
+            self.register_buffer(name, tensor, persistent=False)
 
     @property
     def reads_target_time(self) -> bool:

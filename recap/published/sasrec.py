@@ -64,7 +64,7 @@ class Sasrec(SequenceNetwork):
         self.blocks = nn.ModuleList(Block(config.dim, config.dropout) for _ in range(config.blocks))
         self.norm = nn.LayerNorm(config.dim)
         visited_V = torch.unique(city.train.user_T * city.num_pois + city.train.poi_T)
-        self.register_buffer("visited_V", visited_V, persistent=False)
+        self.hold(visited_V=visited_V)
 
     def states(self, windows: Windows) -> Tensor:
         poi_BK = windows.poi_BK
@@ -117,10 +117,8 @@ class Melt(Sasrec):
         length_U = torch.bincount(city.train.user_T, minlength=city.num_users)
         self.least_length = float(torch.quantile(length_U.double(), config.head_users))
         self.least_visits = float(torch.quantile(city.visits_P.double(), config.head_places))
-        self.register_buffer("length_U", length_U, persistent=False)
-        self.register_buffer("visits_P", city.visits_P, persistent=False)
-        self.register_buffer("is_head_U", length_U > self.least_length, persistent=False)
-        self.register_buffer("is_head_P", city.visits_P > self.least_visits, persistent=False)
+        self.hold(length_U=length_U, visits_P=city.visits_P)
+        self.hold(is_head_U=length_U > self.least_length, is_head_P=city.visits_P > self.least_visits)
         # Saved with the weights: during the backbone's epochs the branches do not act.
         self.register_buffer("acting", torch.zeros(()))
         self.progress = 0.0

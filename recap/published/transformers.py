@@ -178,9 +178,7 @@ class Getnext(PackedNetwork):
             nn.init.xavier_uniform_(linear.weight, gain=1.414)
         self.dropout = WordDropout(config.dropout)
         self.flow = Propagation(row_normalised(city.graph.counts + sparse.eye_array(pois)))
-        for name, array in flow_map(city).items():
-            self.register_buffer(name, torch.from_numpy(array), persistent=False)
-        self.register_buffer("features_PF", features_PF, persistent=False)
+        self.hold(features_PF=features_PF, **flow_map(city))
 
     def places(self) -> Tensor:
         """Embeddings of all POIs after the graph convolutions, (P, D)."""
@@ -242,19 +240,16 @@ def place_features(city: City, *, raw: bool) -> Tensor:
     return torch.cat([numbers_P3[:, :1], one_hot_PC, numbers_P3[:, 1:]], dim=1).float()
 
 
-def flow_map(city: City) -> dict[str, np.ndarray]:
+def flow_map(city: City) -> dict[str, Tensor]:
     """(D + I)^-1 (A + I) by its edges: those of row s are ``start_P1[s]`` to ``start_P1[s + 1]``, excluded. Returns
     ``to_L`` and ``share_L``, A_sd / (D_s + 1); ``own_P``, 1 / (D_s + 1).
     """
     counts = city.graph.counts
     total_P = counts.sum(axis=1) + 1.0
     share_L = counts.data / np.repeat(total_P, np.diff(counts.indptr))
-    return {
-        "start_P1": counts.indptr.astype(np.int64),
-        "to_L": counts.indices.astype(np.int64),
-        "share_L": share_L.astype(np.float32),
-        "own_P": (1 / total_P).astype(np.float32),
-    }
+    found = {"start_P1": counts.indptr.astype(np.int64), "to_L": counts.indices.astype(np.int64)}
+    found |= {"share_L": share_L.astype(np.float32), "own_P": (1 / total_P).astype(np.float32)}
+    return {name: torch.from_numpy(array) for name, array in found.items()}
 
 
 _LEVEL: Final = 25
@@ -322,7 +317,7 @@ class Rotan(PackedNetwork):
             nn.init.uniform_(output.weight, -0.1, 0.1)
             nn.init.zeros_(output.bias)
         self.dropout = WordDropout(config.dropout)
-        self.register_buffer("runs_PG", quadkey_runs(city.coordinates_P2), persistent=False)
+        self.hold(runs_PG=quadkey_runs(city.coordinates_P2))
 
     def codes(self, poi_M: Tensor) -> Tensor:
         """The code of some places' cells, (M, D)."""

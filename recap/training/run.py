@@ -30,9 +30,8 @@ from recap.checkpoint import (
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapError
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.evaluate import Evaluation, evaluate
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
-from recap.evaluation.scoring import rank_cases
+from recap.evaluation.scoring import Evaluation, evaluate, rank_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
 from recap.pretrained.curves_file import PretrainedCurves
 from recap.probabilities import UNFITTED

@@ -17,7 +17,7 @@ from app.sources import TOKEN_LENGTH, dataset_source
 from recap import columns as c
 from recap.baselines.counting import CountPlusMarkov, VisitCount
 from recap.data.dataset import Dataset
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.presets import DEFAULT_PRESET, train_preset
 from recap.pretrained.curves_file import PretrainedCurves

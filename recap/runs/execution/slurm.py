@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import time
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from recap.errors import RecapError
 from recap.runs.execution.supervision import worker_command, worker_environment
@@ -59,7 +59,7 @@ class SlurmQueue:
         job = read_job(job_id)
         lease = Lease(kind="cpu" if spec.device == "cpu" else "cuda", name=f"Slurm job {job_id}")
         slurm = SlurmJob(job_id=job_id, submitted=job.submitted if job else "")
-        facts = {"device": lease.model_dump(), "slurm": slurm.model_dump()}
+        facts: dict[str, Any] = {"device": lease.model_dump(), "slurm": slurm.model_dump()}
         if run.change(ACTIVE, None, of_attempt=attempt, **facts) is None and not run.has_checkpoint:
             _call(["scancel", job_id])
 

@@ -14,10 +14,9 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import DatasetError, RecapError
 from recap.evaluation.cases import describe_cases, numbered_among
-from recap.evaluation.evaluate import Evaluation
 from recap.evaluation.metrics import Metrics, metrics_by_group
 from recap.evaluation.records import records_file, records_metadata, write_records
-from recap.evaluation.scoring import rank_cases
+from recap.evaluation.scoring import Evaluation, rank_cases
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors
 from recap.machine.device import choose_device

@@ -34,9 +34,9 @@ from analysis.records.accuracy import is_hit, metric_values
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.errors import ConfigError, RecapError
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS, hit_rate
 from recap.evaluation.ranks import mean_rank
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.pretrained.checkpoint import PretrainedCheckpoint
 from tests.analysis.compare.tables import records, short_lists, side

@@ -25,8 +25,7 @@ from recap.pretrained.adaptation import LEAST_CASES, Adaptation
 from recap.pretrained.checkpoint import PretrainedCheckpoint
 from recap.pretrained.curves_file import PretrainedCurves
 from recap.probabilities import UNFITTED
-from recap.storage.installed import data_path
-from recap.storage.user_folder import user_subfolder
+from recap.storage.user_folder import data_path, user_subfolder
 from recap.training.pretraining import pretrain
 from recap.training.trainer import CURVE_SPREAD, Trainer
 from tests.checkins import small_dataset, split_dataset

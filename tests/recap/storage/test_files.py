@@ -18,8 +18,8 @@ from torch import nn
 from recap.checkpoint import Checkpoint
 from recap.data.reading import read_checkins
 from recap.errors import ConfigError, DataError, RecapError
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.records import write_records
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.runs.store.run_store import RunStore
 from recap.storage.artifacts import new_folder, recover_folders

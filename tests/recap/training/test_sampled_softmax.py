@@ -11,7 +11,7 @@ from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import MODEL_CARD
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CaseBatch
 from recap.model.config import Stage

@@ -13,7 +13,7 @@ from recap import columns as c
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import DataError
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.scoring import evaluate
 from recap.features.catalogue import WHENEVER
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import Histories
