@@ -14,9 +14,8 @@ from recap import columns as c
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.metrics import MetricsByGroup, metrics_by_group, reciprocal_rank
+from recap.evaluation.metrics import MetricsByGroup, metrics_by_group, reciprocal_rank, summarise_probabilities
 from recap.evaluation.ranks import Ranks, check_scores, mean_rank, rank_targets, top_pois
-from recap.evaluation.reliability import summarise_probabilities
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CaseBatch, CheckinTensors
 from recap.probabilities import Temperature, log_probabilities

@@ -105,11 +105,8 @@ class SimilarTrajectories:
         """Others' trajectories that ended before a prefix began, most similar by the Jaccard index of places.
         ``start_B``: UTC seconds at which each prefix's trajectory began. Returns case and trajectory, (N,) each.
         """
-        poi_H, start, user = (
-            prefixes.checkins.poi_T[prefixes.row_H],
-            start_B.cpu().numpy(),
-            prefixes.user_J.cpu().numpy(),
-        )
+        poi_H = prefixes.checkins.poi_T[prefixes.row_H]
+        start, user = start_B.cpu().numpy(), prefixes.user_J.cpu().numpy()
         shape = (len(prefixes), self.member_PJ.shape[0])
         visited_BP = occurrences(prefixes.owner_H.cpu().numpy(), poi_H.cpu().numpy(), shape)
         size_B, step = visited_BP.sum(axis=1), max(1, _CELLS_AT_ONCE // len(self.user_J))

@@ -181,12 +181,6 @@ class TrainingLoop(ABC):
         path = self.folder / STATE_FILE
         tensors, values = load_tensors(path)
         self.progress = Progress.read(values, path)
-        try:
-            self._take_over(tensors, path)
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise CheckpointError(f"{path} is damaged ({error}); train again in another folder") from error
-
-    def _take_over(self, tensors: dict[str, Tensor], path: Path) -> None:
         if _RANDOM not in tensors:
             raise CheckpointError(f"{path} is not a resume state: it lacks tensor {_RANDOM!r}")
         try:
@@ -195,14 +189,18 @@ class TrainingLoop(ABC):
             raise CheckpointError(
                 f"{error}; continue with the version that started this training, or train again in another folder"
             ) from error
-        values: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in _under(tensors, "optimiser.").items():
-            index, _, key = name.partition(".")
-            values.setdefault(int(index), {})[key] = tensor
-        self.optimiser.load_state_dict({"state": values, "param_groups": self.optimiser.state_dict()["param_groups"]})
-        torch.set_rng_state(tensors[_RANDOM])
-        if torch.cuda.is_available() and "random.cuda" in tensors:
-            torch.cuda.set_rng_state(tensors["random.cuda"])
+        state: dict[int, dict[str, Tensor]] = {}
+        try:
+            for name, tensor in _under(tensors, "optimiser.").items():
+                index, _, key = name.partition(".")
+                state.setdefault(int(index), {})[key] = tensor
+            groups = self.optimiser.state_dict()["param_groups"]
+            self.optimiser.load_state_dict({"state": state, "param_groups": groups})
+            torch.set_rng_state(tensors[_RANDOM])
+            if torch.cuda.is_available() and "random.cuda" in tensors:
+                torch.cuda.set_rng_state(tensors["random.cuda"])
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise CheckpointError(f"{path} is damaged ({error}); train again in another folder") from error
         sums = [self.progress.loss_sums.get(name, 0.0) for name in self.losses]
         self._loss_sums = torch.tensor(sums, dtype=torch.float64, device=self.device) / self.group.size
 

@@ -61,10 +61,10 @@ def training_losses(
     scores: Scores, target_B: Tensor, warm_B: Tensor, warm_weight: float, label_smoothing: float = 0.0
 ) -> tuple[Tensor, Tensor]:
     """Cross-entropy plus the holdout loss L_warm with detached core (Eqs. 16-19): an objective of value L_main with the
-    gradient of Eq. 19, and L_warm (0 without warm cases or weight), detached. L_warm's logits sg[core] + R + Delta equal
-    the main ones, so both losses share one softmax. On warm cases (Eq. 15) the gradient of the parts outside the core is
-    multiplied by 1 + lambda_warm |B| / |B_warm|. This is exactly Eq. 19's gradient, at half the cost. Label smoothing
-    also acts on the holdout loss.
+    gradient of Eq. 19, and L_warm (0 without warm cases or weight), detached. L_warm's logits sg[core] + R + Delta
+    equal the main ones, so both losses share one softmax. On warm cases (Eq. 15) the gradient of the parts outside the
+    core is multiplied by 1 + lambda_warm |B| / |B_warm|. This is exactly Eq. 19's gradient, at half the cost. Label
+    smoothing also acts on the holdout loss.
     """
     # The dtype of the sum, without computing it.
     dtype = reduce(torch.promote_types, (part.dtype for part in scores.dense.values()))
