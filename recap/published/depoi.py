@@ -1,14 +1,5 @@
 """DePOI: similarity to random places, split into a causal and a bias part, with time-aware attention.
 
-Disentangled Graph Debiasing for Next POI Recommendation, SIGIR 2025. As in the public code's forward pass, the two
-graphs differ only by their tables. With ``as_published`` the target of the bias is a softmax over raw visit counts,
-nearly all of it on the most visited place; otherwise it is each place's share of visits.
-
-Departures: the mask between causal and bias is v . e_p + w . e_anchor + b, not P x P learned numbers for each graph;
-the contrast of the two graphs is averaged (in the public code it is a vector, which cannot be differentiated); dropout
-acts on a relation's table, once a step, not on each pair; positions count from a window's beginning; a user's smallest
-gap is that of the training split; weight decay acts on biases too; more windows a step.
-
 Shape suffixes: B windows, K positions, N learned steps, P POIs, A anchors, U users, D features.
 """
 

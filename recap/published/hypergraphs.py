@@ -1,17 +1,5 @@
 """DCHL and MSAHG: views of every place (visitors, near places, later places, half hours), pooled over a user's past.
 
-Lai et al., Disentangled Contrastive Hypergraph Learning for Next POI Recommendation, SIGIR 2024.
-Multifaceted Scenario-Aware Hypergraph Learning for Next POI Recommendation, AAAI 2026.
-
-Departures of both: a case's user is the mean over the distinct places visited up to its source, not over a whole
-sequence; dropout is off at test (the public code leaves it on); the graphs use the training split only; at most
-``near_places`` neighbours within the radius; each step contrasts ``contrast_places`` random places.
-
-Departures of MSAHG: a case counts in its three scenarios, which have equal weight (the public code samples equally from
-each); its score is the mean of three. Parameters stay shared (the public code copies those whose gradients disagree at
-epoch 20). Scenarios are derived: a user is a local by ``local_days``, weekends are the source's, and downtown is the
-half of places nearer to the middle of all training check-ins.
-
 Shape suffixes: B cases, P POIs, U users, S half hours of workday and weekend, N training check-ins, H visits, D
 features.
 """

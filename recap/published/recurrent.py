@@ -1,24 +1,5 @@
 """Recurrent networks: Flashback, REPLAY and DPRL, states averaged by closeness in time and space; and DeepMove.
 
-Yang et al., Location Prediction over Sparse User Mobility Traces Using RNNs: Flashback in Hidden States!, IJCAI 2020.
-Deng et al., REPLAY: Modeling Time-Varying Temporal Regularities of Human Mobility for Location Prediction over Sparse
-Trajectories, IEEE TMC 2025. ``target_time``, off by default, reads the hour and weekday of the predicted check-in, as
-published.
-
-Departures of both: the recurrent state starts again in every window; users with few check-ins and last, partial
-windows are kept; a step holds windows of all users.
-
-DPRL, of places and their regions as two sequences, each averaged by the user's preference at that hour: Decoupled POI
-and region sequences with personalised spatio-temporal preferences, IJCAI 2025. We know no code of its authors and
-follow a re-implementation (yifeiHuang623/NPPModel); the paper may use other values. ``target_time`` as in REPLAY.
-Departures: ``regions`` defaults to 300 (there 4,000, nearly one for each of NYC's 5,081 places); the memory from which
-a user's states start is drawn once and fixed, as it effectively is there.
-
-Feng et al., DeepMove: Predicting Human Mobility with Attentional Recurrent Networks, WWW 2018; the variant
-attn_avg_long_user, which attends to a user's merged past. Departures: the LSTM and the history see the latest
-``window`` check-ins, not all; trajectories are the dataset's, not cut at ten check-ins; a user's first trajectory is
-learned too; batches of many trajectories.
-
 Shape suffixes: B windows, K positions, N learned steps, P POIs, R regions or runs of check-ins, U users, D features, S
 slots of the week (168).
 """

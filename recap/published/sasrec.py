@@ -1,13 +1,6 @@
 """SASRec: self-attention over a user's last check-ins, scored against the places' own embeddings; MELT on it: frequent
 users and places teach rare ones.
 
-Kang and McAuley, Self-Attentive Sequential Recommendation, ICDM 2018. Departure: positions are counted from a window's
-beginning.
-
-Kim et al., MELT: Mutual Enhancement of Long-Tailed User and Item for Sequential Recommendation, SIGIR 2023. Departures:
-the branches start from the last epoch of the backbone, not its best; a place's contexts are those of the step's
-windows; a case's window stands for the user's sequence.
-
 Shape suffixes: B windows, K positions, N learned steps, P POIs, U users, H head places or windows, D features.
 """
 

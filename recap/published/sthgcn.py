@@ -1,12 +1,5 @@
 """STHGCN: a trajectory's check-ins become one state, which attends to earlier trajectories, own and similar ones.
 
-Yan et al., Spatio-Temporal Hypergraph Learning for Next POI Recommendation, SIGIR 2023.
-
-Departures: a quarter of the published width; at most 20 own and 20 others' trajectories (there: 300); one layer reads
-prefixes and complete trajectories (there: two); no gradient goes through neighbours; a neighbour's kind has one vector
-(there: the sum of two); others' trajectories come from the training split (there: from validation and test too); a case
-without neighbours keeps its own state; the kept epoch has the best validation MRR.
-
 Shape suffixes: B cases, J trajectories, H check-ins or neighbours, N neighbours of all cases, A heads, P POIs, T
 check-ins of a table, D features.
 """

@@ -1,16 +1,5 @@
 """GETNext and ROTAN: Transformers over a trajectory.
 
-Yang et al., GETNext: Trajectory Flow Map Enhanced Transformer for Next POI Recommendation, SIGIR 2022: place embeddings
-and a transition map from a graph of all transitions. Departures: attention runs within a trajectory (the public code
-passes (batch, step) tensors as (step, batch), so trajectories attend to each other). Features are scaled, unless
-``raw_features``. The learning rate follows validation MRR, not loss.
-
-Feng et al., ROTAN: A Rotation-based Temporal Attention Network for Time-Specific Next POI Recommendation, KDD 2024: two
-encoders, of user and of place, both rotated by hour and weekday. ``target_time``, off by default, rotates states by the
-hour and weekday of the predicted check-in, as published; else by the source's. Departures: place embeddings start
-random, not from a RotatE; a quadtree cell is that of the place, without the public code's half pixel; codes of places
-are computed once a step; trajectories of two check-ins are learned and first steps are scored.
-
 Windows of many lengths are read without padding: most trajectories have two or three check-ins, a few have a hundred.
 Attention takes windows of one length together.
 
