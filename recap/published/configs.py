@@ -91,8 +91,7 @@ class PublishedConfig(TrainingFields):
     def rate_at(self, epoch: int) -> float:
         """The learning rate of an epoch (from 1), before any `patience` ran out.
 
-        >>> class Example(PublishedConfig): title = "Example"
-        >>> config = Example(network="x", epochs=30, learning_rate=0.01, decay_epochs=(10, 20), decay_factor=0.5)
+        >>> config = published_config("flashback").override(["epochs=30", "decay_epochs=10,20", "decay_factor=0.5"])
         >>> config.rate_at(10), config.rate_at(11), config.rate_at(30)
         (0.01, 0.005, 0.0025)
         """
