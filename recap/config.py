@@ -3,7 +3,7 @@
 from collections.abc import Container, Mapping
 from typing import Any, ClassVar, Final, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from recap.errors import ConfigError
 from recap.machine.printable import shortened
@@ -67,16 +67,6 @@ class Config(BaseModel):
                 None if text.strip() == "none" else _values(text) if isinstance(level[leaf], list) else text.strip()
             )
         return self.parse(values)
-
-
-class TrainingFields(Config):
-    """What every training has, of RECAP and of published models."""
-
-    seed: int = Field(3407, ge=0, description="Seed of weights, dropout and batch order.")
-    validate_every: int = Field(1, ge=1, description="Epochs between validations; the last epoch always validates.")
-    validation_cases: int | None = Field(None, ge=1, description="Validation cases ranked, always the same; none: all.")
-    test_cases: int | None = Field(None, ge=1, description="Test cases ranked in the end, always the same; none: all.")
-    save_every_seconds: float = Field(60.0, ge=0, description="Least time between states inside an epoch; 0: any step.")
 
 
 def _values(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Typed
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
-from recap.config import Config, TrainingFields
+from recap.config import Config
 from recap.errors import ConfigError
 from recap.model.config import AnyValue, ModelConfig, Stage
 from recap.published.configs import PublishedConfig, read_published, with_network
@@ -115,7 +115,7 @@ class SampledSoftmax(Config):
     retired: ClassVar = {"power": (0.75,)}
 
 
-class TrainConfig(TrainingFields):
+class TrainConfig(Config):
     """A complete training run."""
 
     network: ClassVar[str] = "recap"
@@ -125,6 +125,7 @@ class TrainConfig(TrainingFields):
     preset: str = Field("custom", description="Name this configuration started from.")
     epochs: int = Field(130, ge=1, description="E, passes over the training cases.")
     batch_size: int = Field(512, ge=1, description="Cases in a step.")
+    seed: int = Field(3407, ge=0, description="Seed of weights, dropout and batch order.")
     latest_share: float = Field(
         1.0, gt=0, le=1, description="Share of the training cases to train on, the latest: most like what comes."
     )
@@ -144,9 +145,19 @@ class TrainConfig(TrainingFields):
         description="bf16: the fast way, autocast of the forward pass; on a CPU with quickly drawn dropout masks too.",
     )
     compile: bool = Field(False, description="Run the encoder through torch.compile.")
+    validate_every: int = Field(1, ge=1, description="Epochs between validations; the last epoch always validates.")
     select_on: Literal["every_step", "trajectory_last", "every_next"] = Field(
         "every_step",
         description="Validation cases whose MRR chooses the kept epoch; trajectory_last: as the paper's accuracies.",
+    )
+    validation_cases: int | None = Field(
+        None, ge=1, description="Validation cases ranked after an epoch, always the same draw; none ranks all."
+    )
+    test_cases: int | None = Field(
+        None, ge=1, description="Test cases ranked when the training is over, always the same draw; none ranks all."
+    )
+    save_every_seconds: float = Field(
+        60.0, ge=0, description="Least time between resume states inside an epoch; 0 saves after every step."
     )
     model: ModelConfig = Field(default_factory=lambda: ModelConfig(), description="Architecture.")
     curriculum: Curriculum = Field(default_factory=lambda: Curriculum(), description="When parts switch on.")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from recap.config import TrainingFields
+from recap.config import Config
 from recap.errors import ConfigError
 
 TIME_GIVEN: Final = "time given"
@@ -26,7 +26,7 @@ def with_network(values: Any) -> Any:
     return {("network" if name == _EARLIER else name): value for name, value in values.items()}
 
 
-class PublishedConfig(TrainingFields):
+class PublishedConfig(Config):
     """The training of one published model; fields that are not given have their published values (published.toml).
 
     A subclass may have ``target_time`` (the network reads the hour and weekday of the predicted check-in, which nobody
@@ -36,6 +36,7 @@ class PublishedConfig(TrainingFields):
     network: str = Field(description="Which network.")
     epochs: int = Field(ge=1, description="Passes over the training check-ins.")
     batch_size: int = Field(64, ge=1, description="Windows, trajectories or cases in a step.")
+    seed: int = Field(3407, ge=0, description="Seed of weights, dropout and batch order.")
     learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
     weight_decay: float = Field(0.0, ge=0, description="L2 penalty, or AdamW's decay where the network uses that.")
     second_moment: float = Field(0.999, gt=0, lt=1, description="Adam's beta_2.")
@@ -43,9 +44,13 @@ class PublishedConfig(TrainingFields):
     decay_epochs: tuple[int, ...] = Field((), description="After these epochs the learning rate is multiplied.")
     decay_factor: float = Field(0.1, gt=0, le=1, description="What it is multiplied with.")
     patience: int | None = Field(None, ge=1, description="Validations without a better MRR before it is multiplied.")
+    validate_every: int = Field(1, ge=1, description="Epochs between validations; the last epoch always validates.")
     select_on: Literal["every_step", "trajectory_last"] = Field(
         "every_step", description="Validation cases whose MRR chooses the kept epoch."
     )
+    validation_cases: int | None = Field(None, ge=1, description="Validation cases ranked, always the same; none: all.")
+    test_cases: int | None = Field(None, ge=1, description="Test cases ranked in the end, always the same; none: all.")
+    save_every_seconds: float = Field(60.0, ge=0, description="Least time between states inside an epoch; 0: any step.")
 
     @model_validator(mode="before")
     @classmethod
