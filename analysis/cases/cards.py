@@ -7,7 +7,7 @@ from analysis.cases.words import first_choice_sentence, popular_sentence, seen_w
 from analysis.formatting import ordinal
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.evaluation.reliability import has_probabilities
+from recap.evaluation.metrics import has_probabilities
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pyarrow.csv as pa_csv
 
 from recap import columns as c
 from recap.errors import DataError
-from recap.storage.parquet import read_validated
+from recap.storage.frames import read_validated
 
 PLACE: Final = "place"
 """Our column of places: text for an outside id, an integer for an index."""

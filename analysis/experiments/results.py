@@ -19,8 +19,8 @@ from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.errors import DataError, FormatVersionError
 from recap.evaluation.cases import is_known_place
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import METRICS, SHOWN_METRICS, metrics_by_group, metrics_of
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.history.statistics import unseen_reach
 from recap.pretrained.curves_file import PretrainedCurves

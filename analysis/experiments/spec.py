@@ -10,7 +10,7 @@ from recap.config import Config
 from recap.data.cases import Protocol
 from recap.errors import ConfigError
 from recap.presets import training_preset
-from recap.storage.installed import data_path
+from recap.storage.user_folder import data_path
 from recap.training_config import AnyTraining
 
 SPECS: Final = data_path("analysis.experiments", "specs")

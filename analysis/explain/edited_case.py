@@ -38,8 +38,7 @@ from recap.features.catalogue import GROUPS
 from recap.history.moments import Moment
 from recap.history.one_user import History
 from recap.history.tensors import SECONDS_PER_DAY, Histories, local_weekday
-from recap.model.interventions import Interventions
-from recap.model.recap import CLIP, CORRECTION
+from recap.model.recap import CLIP, CORRECTION, Interventions
 from recap.model.scorer import RecapScorer
 
 _NEAR_SECONDS: Final = 3600

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
-    from recap.evaluation.evaluate import Evaluation
     from recap.evaluation.metrics import MetricsByGroup
+    from recap.evaluation.scoring import Evaluation
     from recap.scores import Scorer
 
 
@@ -50,8 +50,8 @@ def evaluate(
     """Rank the cases of a split and print metrics by group."""
     from recap.asking.open_model import open_model
     from recap.data.dataset import Dataset
-    from recap.evaluation.evaluate import evaluate as run_evaluation
     from recap.evaluation.records import records_file, records_metadata, write_records
+    from recap.evaluation.scoring import evaluate as run_evaluation
     from recap.history.graph import TransitionGraph
     from recap.machine.device import choose_device
 

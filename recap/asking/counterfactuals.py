@@ -13,8 +13,7 @@ from recap.features.others import EdgeEdits
 from recap.history.one_user import History, pack_histories
 from recap.history.tensors import Histories
 from recap.model.edited_graph import EditedPropagation
-from recap.model.interventions import Interventions
-from recap.model.recap import Recap
+from recap.model.recap import Interventions, Recap
 from recap.scores import GRAPH_TOKEN as GRAPH_TOKEN
 
 

@@ -28,8 +28,7 @@ from recap.history.one_user import History, pack_histories
 from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.model.curve_prior import CurveValues
 from recap.model.edited_graph import EditedPropagation
-from recap.model.interventions import Interventions
-from recap.model.recap import CORE, RevisitParts
+from recap.model.recap import CORE, Interventions, RevisitParts
 from recap.model.scorer import RecapScorer
 from recap.probabilities import UNFITTED, Temperature
 from recap.published.network import PublishedScorer

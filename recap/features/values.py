@@ -15,10 +15,9 @@ from torch.nn import functional as F
 from recap.arithmetic.ragged import found_in, sum_within
 from recap.data.dataset import Dataset
 from recap.features.catalogue import FeatureSet, feature_set
-from recap.features.others import EdgeEdits, NextCategories, OtherUsers
+from recap.features.others import EdgeEdits, NextCategories, OtherUsers, two_hop_paths, without_paths
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
-from recap.features.two_hop import two_hop_paths, without_paths
 from recap.features.visits import PastRows, long_gaps_lately, new_lately, pause_hours, visit_features
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import Histories, local_hour_fraction

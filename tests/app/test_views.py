@@ -23,7 +23,7 @@ from app.components.walk.case_choice import trajectory_names
 from app.components.walk.words import badges
 from recap import columns as c
 from recap.baselines.counting import VisitCount
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.scoring import evaluate
 from tests.app.app_driver import (
     calm_view,
     check_calm,

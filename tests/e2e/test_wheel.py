@@ -41,7 +41,7 @@ def test_it_runs_from_there(installed: release.Installed) -> None:
         "import json, recap, analysis, app, analysis.sharing.page\n"
         "from analysis.experiments.spec import SPECS, list_specs\n"
         "from app.pages import ASSETS\n"
-        "from recap.storage.installed import bundles_folder\n"
+        "from recap.storage.user_folder import bundles_folder\n"
         "packages = [*recap.__path__, *analysis.__path__, *app.__path__]\n"
         "print(json.dumps([[*packages, *map(str, (SPECS, ASSETS, bundles_folder()))], list_specs()]))",
     )

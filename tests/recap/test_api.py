@@ -20,7 +20,7 @@ import recap
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, ConfigError, DataError, FolderInUseError, RecapError
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.training.baselines import build_baseline
 from tests.background import walking_dataset

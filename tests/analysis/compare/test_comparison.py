@@ -35,9 +35,9 @@ from recap import columns as c
 from recap.asking.open_model import open_model
 from recap.checkpoint import Checkpoint
 from recap.errors import ConfigError, RecapError
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS, hit_rate
 from recap.evaluation.ranks import mean_rank
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from tests.analysis.compare.tables import records, short_lists, side
 from tests.worlds import small_city

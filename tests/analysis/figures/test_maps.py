@@ -28,8 +28,8 @@ from analysis.trajectories.cameras import fit_prediction
 from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import read_trajectory
 from analysis.workspace import Workspace
+from benchmarks.demo_city.basemap import build_basemap
 from recap import columns as c
-from recap.synthetic import build_basemap
 from tests.analysis.planted import small_predictor
 from tests.worlds import small_city
 

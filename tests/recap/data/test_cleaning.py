@@ -14,7 +14,7 @@ from recap import columns as c
 from recap.data.cases import history_only
 from recap.data.cleaning import DROP_REASONS, MERGED, DataConfig, cut_trajectories, find_merged, split_by_time
 from recap.errors import ConfigError, DataError
-from recap.published.configs import ReplayConfig
+from recap.published.configs import published_config
 from tests.checkins import LENIENT, START, clean_checkins, configs, raw_rows, raw_table
 
 Rows = list[tuple[str, str, float]]
@@ -365,7 +365,7 @@ def test_overrides_are_typed() -> None:
 
 def test_several_values_of_a_field_are_separated_by_commas() -> None:
     """As in decay_epochs=6,8,10; a value of another kind is named."""
-    config = ReplayConfig().override(["decay_epochs=6, 8,10"])
+    config = published_config("replay").override(["decay_epochs=6, 8,10"])
     assert config.decay_epochs == (6, 8, 10) and config.override(["decay_epochs="]).decay_epochs == ()
     with pytest.raises(ConfigError, match=r"decay_epochs\.1: .* got 'x'"):
         config.override(["decay_epochs=6,x"])

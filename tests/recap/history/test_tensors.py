@@ -29,7 +29,7 @@ from recap.history.visits import NEVER, Visits
 from recap.model.backbone import suffix_rows
 from recap.model.config import Stage
 from recap.model.scorer import RecapScorer
-from recap.published.config import PublishedConfig
+from recap.published.configs import PublishedConfig
 from recap.published.network import PublishedScorer
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
