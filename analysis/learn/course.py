@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from analysis.learn.lesson import Lesson, Outline
+from analysis.learn.lesson import OUTLINES, Lesson, Outline
 from analysis.learn.lessons import clock, curve, hops, privacy, rare, score, two_hops, visits
 from analysis.workspace import Workspace
 
@@ -16,7 +16,7 @@ class Entry:
 
 
 _MODULES: Final = (rare, two_hops, visits, curve, score, hops, clock, privacy)
-COURSE: Final = tuple(Entry(module.OUTLINE, module.build) for module in _MODULES)
+COURSE: Final = tuple(Entry(outline, module.build) for outline, module in zip(OUTLINES.values(), _MODULES, strict=True))
 ROUTE: Final = 3
 """So many lessons fill one class; the others are extra."""
 MINUTES: Final = sum(entry.outline.minutes for entry in COURSE[:ROUTE])

@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis.figures.charts import escape_tags, note, styled
-from analysis.figures.palette import Hue, Palette, mix, translucent
+from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import percent
-from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, Picture, PlaceMap, Way
+from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Picture, PlaceMap, Way
 
 _BAR_PX = 50
 _BAR_SHARE = 0.42
@@ -18,7 +18,6 @@ _LABEL_PX = 22
 _TEXT_LETTERS, _AXIS_LETTERS = 26, 48
 """Of one line, so that it fits a phone."""
 _LETTER_PX = 7
-_PANEL_PX = 110
 _MAP_PX = 430
 
 
@@ -26,8 +25,6 @@ def draw(chart: Chart, palette: Palette) -> go.Figure:
     match chart:
         case Bars():
             return _draw_bars(chart, palette)
-        case Panels():
-            return _draw_panels(chart, palette)
         case Lines():
             return _draw_lines(chart, palette)
         case PlaceMap():
@@ -95,55 +92,6 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
     )
     figure.add_vline(x=0, line={"color": palette.grid, "width": 1})
     figure.update_yaxes(range=[len(rows) - 0.6, -0.8], showgrid=False, showticklabels=False)
-    return figure
-
-
-def _draw_panels(chart: Panels, palette: Palette) -> go.Figure:
-    figure = go.Figure()
-    pale = mix(palette.paths.fill, palette.page, 0.35)
-    count, widest = len(chart.rows), max(len(row.label) for row in chart.rows)
-    for number, row in enumerate(chart.rows):
-        axis = "" if number == 0 else str(number + 1)
-        colours = [palette.paths.fill if column == chart.best else pale for column in range(len(chart.columns))]
-        figure.add_bar(
-            x=list(chart.columns),
-            y=list(row.values),
-            text=[f"<b>{text}</b>" if at in (chart.best, chart.chosen) else text for at, text in enumerate(row.texts)],
-            textposition="outside",
-            cliponaxis=False,
-            textfont={"color": palette.ink},
-            marker={"color": colours},
-            yaxis=f"y{axis}",
-            hoverinfo="skip",
-        )
-        top = 1 - number / count
-        figure.update_layout(
-            {
-                f"yaxis{axis}": {
-                    "domain": [top - 0.66 / count, top - 0.02],
-                    "range": [0, 1.25 * max(*row.values, 1e-9)],
-                    "showgrid": False,
-                    "showticklabels": False,
-                }
-            }
-        )
-        y = top - 0.66 / count
-        label = note(0, y, row.label, palette.quiet, 14, xref="paper", yref="paper", xanchor="right")
-        figure.add_annotation(label)
-    styled(figure, palette, height=_PANEL_PX * count + 56, margin={"t": 8, "b": 36, "l": _LETTER_PX * widest + 8})
-    figure.update_yaxes(showticklabels=False, showgrid=False)
-    anchor = f"y{count}" if count > 1 else "y"
-    figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8}, anchor=anchor)
-    figure.add_shape(
-        type="rect",
-        xref="x",
-        yref="paper",
-        x0=chart.chosen - 0.42,
-        x1=chart.chosen + 0.42,
-        y0=0.34 / count,  # the foot of the last row
-        y1=0.95,
-        line={"color": palette.ink, "width": 1.2, "dash": "dot"},
-    )
     return figure
 
 

@@ -3,6 +3,7 @@
 A `Lesson` belongs to one city, whose data give every number in it.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -12,7 +13,9 @@ import numpy as np
 from analysis.learn.charts import Chart
 from analysis.records.bootstrap import UserBootstrap, interval
 from analysis.workspace import Workspace
+from recap.config import Config
 from recap.errors import RecapError
+from recap.storage.installed import data_path
 
 MOST_CHOICES: Final = 6
 QUARTERS: Final = (
@@ -28,10 +31,15 @@ class LessonUnavailableError(RecapError):
     """The open city cannot show this lesson; the message says why."""
 
 
+def require(holds: bool, lack: str) -> None:
+    """Go on if the city has what a lesson needs; otherwise LessonUnavailableError, which says what it lacks."""
+    if not holds:
+        raise LessonUnavailableError(lack)
+
+
 def require_model(city: Workspace) -> Workspace:
     """The city, if a trained RECAP is open; otherwise LessonUnavailableError."""
-    if not city.has_parts:
-        raise LessonUnavailableError("This lesson needs a trained RECAP. Choose one in the list above.")
+    require(city.has_parts, "This lesson needs a trained RECAP. Choose one in the list above.")
     return city
 
 
@@ -108,9 +116,8 @@ class Deeper:
     moved: Callable[[tuple[int, ...]], Mapping[str, str]] = field(default=lambda at: {})
 
 
-@dataclass(frozen=True)
-class Outline:
-    """Facts about a lesson that need no city.
+class Outline(Config):
+    """Facts about a lesson that need no city, from `course.toml`.
 
     Attributes:
         minutes: how long it takes in class.
@@ -127,8 +134,15 @@ class Outline:
     does: str
     needs: str
     questions: tuple[str, ...]
-    terms: tuple[str, ...] = ()
+    terms: tuple[str, ...]
     reads: Literal["curves", "prior", "any"] = "any"
+
+
+OUTLINES: Final = {
+    key: Outline.parse({"key": key, **facts})
+    for key, facts in tomllib.loads(data_path("analysis.learn", "course.toml").read_text(encoding="utf-8")).items()
+}
+"""By key, in the order of the course."""
 
 
 @dataclass(frozen=True)

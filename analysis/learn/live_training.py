@@ -2,14 +2,13 @@
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import pandas as pd
 import torch
 
-from analysis.compare.paired import compare_means
+from analysis.compare.paired import ComparisonRow, compare_means, comparison_rows
 from analysis.learn.toy_town import ToyTown
 from analysis.records.accuracy import metric_values
 from recap import columns as c
@@ -38,33 +37,6 @@ _SIZES: Final[dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class LiveEpoch:
-    """An epoch that has just ended, with HR@1 over the town's test transitions."""
-
-    epoch: int
-    epochs: int
-    hr1: float
-
-
-@dataclass(frozen=True)
-class Worth:
-    """Worth of a part: HR@1 with it minus HR@1 without it, over the same test transitions.
-
-    ``low`` and ``high`` are the 95 % interval of the difference, over resampled users.
-    """
-
-    with_part: float
-    without: float
-    low: float
-    high: float
-    n: int
-
-    @property
-    def difference(self) -> float:
-        return self.with_part - self.without
-
-
 def toy_config(*, lacks: LeftOut | None = None, seed: int = 0, epochs: int = EPOCHS) -> TrainConfig:
     """The configuration of a toy model.
 
@@ -88,9 +60,13 @@ def toy_config(*, lacks: LeftOut | None = None, seed: int = 0, epochs: int = EPO
 
 
 def train_in_town(
-    town: ToyTown, config: TrainConfig, report: Callable[[LiveEpoch], None] | None = None
+    town: ToyTown, config: TrainConfig, report: Callable[[int, float], None] | None = None
 ) -> pd.DataFrame:
-    """Train, and rank the town's test transitions after the last epoch, see `recap.evaluation.scoring.rank_cases`."""
+    """Train, and rank the town's test transitions after the last epoch, see `recap.evaluation.scoring.rank_cases`.
+
+    Args:
+        report: receives each epoch that has ended, and HR@1 over the town's test transitions.
+    """
     with tempfile.TemporaryDirectory(prefix="recap-toy-") as folder:
         trainer = Trainer(town.dataset, config, Path(folder), torch.device("cpu"))
         cases = describe_cases(town.dataset, trainer.graph, c.TEST)
@@ -102,12 +78,13 @@ def train_in_town(
             ranked = rank_cases(scorer, cases, trainer.checkins)
             trainer.model.train()
             if report is not None:
-                report(LiveEpoch(epoch, config.epochs, float(metric_values(ranked, "hr1").mean())))
+                report(epoch, float(metric_values(ranked, "hr1").mean()))
 
         trainer.run(after_epoch=end_epoch)
     return ranked
 
 
-def worth_of_part(whole: pd.DataFrame, without: pd.DataFrame) -> Worth:
-    row = compare_means([whole], [without], metrics=("hr1",), groups=("all",)).iloc[0]
-    return Worth(float(row["value"]), float(row["baseline"]), float(row["low"]), float(row["high"]), int(row["n"]))
+def worth_of_part(whole: pd.DataFrame, without: pd.DataFrame) -> ComparisonRow:
+    """HR@1 with a part (``value``) and without it (``baseline``), over the same test transitions."""
+    (row,) = comparison_rows(compare_means([whole], [without], metrics=("hr1",), groups=("all",)))
+    return row

@@ -5,10 +5,11 @@ from typing import Final
 
 import numpy as np
 
+from analysis.compare.paired import ComparisonRow
 from analysis.formatting import percent, signed
 from analysis.learn.charts import Bar, Bars, Dots, PlaceMap, Way
 from analysis.learn.lesson import Handle, Report, Scene, Training
-from analysis.learn.live_training import LeftOut, LiveEpoch, Worth, toy_config, train_in_town, worth_of_part
+from analysis.learn.live_training import EPOCHS, LeftOut, toy_config, train_in_town, worth_of_part
 from analysis.learn.toy_town import (
     MAX_SHARE,
     TOWN_PLACES,
@@ -28,6 +29,14 @@ BY_CHANCE: Final = 0.06
 are widened by it.
 """
 PART_WORDS: Final[dict[LeftOut, str]] = {"graph": "Without the graph token", "history": "Without past visits"}
+_VERDICTS: Final[dict[LeftOut, tuple[str, str, str]]] = {
+    "graph": (
+        "The graph token helps here.",
+        "The graph token does harm here.",
+        "The graph token makes no clear difference here.",
+    ),
+    "history": ("Past visits help here.", "Past visits do harm here.", "Past visits make no clear difference here."),
+}
 
 
 @lru_cache(maxsize=16)
@@ -94,19 +103,20 @@ def _train_parts(two_hop: float, returns: float, seed: int, report: Report) -> S
     ranked = []
     for number, lacks in enumerate((None, *PART_WORDS)):
 
-        def show(epoch: LiveEpoch, number: int = number) -> None:
-            done = number * epoch.epochs + epoch.epoch
-            words = f"{names[number]}: epoch {epoch.epoch} of {epoch.epochs}, {percent(epoch.hr1)} ranked first"
-            report(done, len(names) * epoch.epochs, words)
+        def show(epoch: int, hr1: float, number: int = number) -> None:
+            words = f"{names[number]}: epoch {epoch} of {EPOCHS}, {percent(hr1)} ranked first"
+            report(number * EPOCHS + epoch, len(names) * EPOCHS, words)
 
         ranked.append(train_in_town(town, toy_config(lacks=lacks, seed=seed), show))
     worths = {part: worth_of_part(ranked[0], table) for part, table in zip(PART_WORDS, ranked[1:], strict=True)}
-    whole = worths["graph"].with_part
+    whole = worths["graph"]["value"]
     bars = [Bar("Whole", whole, percent(whole, 1), "model")]
-    bars += [Bar(PART_WORDS[part], one.without, percent(one.without, 1), "baseline") for part, one in worths.items()]
+    bars += [
+        Bar(PART_WORDS[part], one["baseline"], percent(one["baseline"], 1), "baseline") for part, one in worths.items()
+    ]
     finding = " ".join(verdict(part, worth) for part, worth in worths.items())
     changes = " ".join(
-        f"{PART_WORDS[part]}: {signed(-worth.difference)} [{', '.join(map(signed, change_without(worth)))}]."
+        f"{PART_WORDS[part]}: {signed(-worth['difference'])} [{', '.join(map(signed, change_without(worth)))}]."
         for part, worth in worths.items()
     )
     return Scene(
@@ -116,17 +126,13 @@ def _train_parts(two_hop: float, returns: float, seed: int, report: Report) -> S
     )
 
 
-def change_without(worth: Worth) -> tuple[float, float]:
+def change_without(worth: ComparisonRow) -> tuple[float, float]:
     """95 % interval of what HR@1 changes without a part: over users, wider by the chance of training."""
-    return -worth.high - BY_CHANCE, BY_CHANCE - worth.low
+    return -worth["high"] - BY_CHANCE, BY_CHANCE - worth["low"]
 
 
-def verdict(part: LeftOut, worth: Worth) -> str:
+def verdict(part: LeftOut, worth: ComparisonRow) -> str:
     """Clear exactly where the interval excludes 0."""
-    (low, high), name = change_without(worth), {"graph": "The graph token", "history": "Past visits"}[part]
-    one = part == "graph"
-    if high < 0:
-        return f"{name} {'helps' if one else 'help'} here."
-    if low > 0:
-        return f"{name} {'does' if one else 'do'} harm here."
-    return f"{name} {'makes' if one else 'make'} no clear difference here."
+    low, high = change_without(worth)
+    helps, harms, unclear = _VERDICTS[part]
+    return helps if high < 0 else harms if low > 0 else unclear

@@ -20,20 +20,6 @@ from recap.history.tensors import TimedHistories
 from recap.machine.printable import markdown_text, shortened
 from recap.probabilities import UNFITTED, log_probabilities
 
-OUTLINE: Final = lesson.Outline(
-    "clock",
-    "Where at 18:00?",
-    "Where a user goes next and where they are at 18:00 are two questions.",
-    5,
-    "Guesses the first place at an hour, then moves the clock.",
-    "RECAP that can be asked with a time.",
-    (
-        "At which of your own places does the clock alone say that you are there?",
-        "Who could know in advance when somebody checks in next?",
-    ),
-    ("next_place", "new_place", "interval"),
-    reads="curves",
-)
 HOURS_ASKED: Final = 24
 TRIED: Final = 40
 """Test cases among which the lesson looks for a first place that changes."""
@@ -94,12 +80,12 @@ def build(world: Workspace) -> lesson.Lesson:
     model = lesson.require_model(world).model
     assert isinstance(model, str | Path), "imports have no parts"
     plain = world.with_model(model) if world.given_time else world
-    if plain.checkpoint is None or plain.checkpoint.target_time != "can":
-        raise lesson.LessonUnavailableError(
-            "This lesson needs a RECAP that can be asked with and without a time. Choose another one."
-        )
-    if world.cases.empty or world.dataset.num_pois < 2:
-        raise lesson.LessonUnavailableError("This city has no test case, or a single place.")
+    lesson.require(
+        plain.checkpoint is not None and plain.checkpoint.target_time == "can",
+        "This lesson needs a RECAP that can be asked with and without a time. Choose another one.",
+    )
+    is_empty = world.cases.empty or world.dataset.num_pois < 2
+    lesson.require(not is_empty, "This city has no test case, or a single place.")
     given = plain.with_model(model, given_time=True)
     rows = world.cases[c.ROW].to_numpy()
     some = rows[np.unique(np.linspace(0, len(rows) - 1, min(TRIED, len(rows))).astype(int))]
@@ -112,7 +98,7 @@ def build(world: Workspace) -> lesson.Lesson:
     names = {poi: markdown_text(world.labels[poi]) for poi in (*choices, source)}
     count = len(set(clock.first_H))
     return lesson.Lesson(
-        OUTLINE,
+        lesson.OUTLINES["clock"],
         intro=(
             f"{user_name(clock.user)} was last at {names[source]} on {last}; "
             f"asked about {when[0]}, the model puts **{names[int(clock.first_H[0])]}** first."

@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.formatting import all_or_percent
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene, share_question
+from analysis.learn.lesson import OUTLINES, Deeper, Handle, Lesson, LessonUnavailableError, Scene, share_question
 from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.reidentification import Crowd, SharedPoint
 from analysis.sharing.share import WIDEST
@@ -17,19 +17,6 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.privacy import Generalisation
 
-OUTLINE: Final = Outline(
-    "privacy",
-    "Whose traces these are",
-    "A few points identify a person, even where each place alone is hidden.",
-    5,
-    "Guesses how many users four points identify, then changes k.",
-    "Any city.",
-    (
-        "Who knows four of your points from last week?",
-        "What would you share of a trace, and at which k?",
-    ),
-    ("unicity", "k_anonymity", "cell"),
-)
 _MOST_POINTS: Final = 6
 _POINTS: Final = 4
 KS: Final = (2, 5, 10, 20, 50)
@@ -47,7 +34,7 @@ def build(world: Workspace) -> Lesson:
     user = choose_user(world)
     whose = "an invented" if world.dataset.manifest.synthetic else "a real"
     return Lesson(
-        OUTLINE,
+        OUTLINES["privacy"],
         intro=(
             f"The picture shows the trace of {whose} user: it has no name, but a few of its points may reveal whose "
             "it is."

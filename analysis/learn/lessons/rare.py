@@ -16,20 +16,6 @@ from recap.evaluation.cases import is_known_place
 from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import count_of, markdown_text, shortened
 
-OUTLINE: Final = lesson.Outline(
-    "rare",
-    "Rare transitions",
-    "Where nobody went that way, counting transitions fails; past visits still find the place, unless it is new.",
-    15,
-    "Guesses how many transitions are rare, then moves the threshold.",
-    "Any city.",
-    (
-        "What else has common parts and rare pairs? Think of words and sentences.",
-        "Where would you set the threshold, and who would notice?",
-        "Who is harmed if a map app can only predict transitions it has seen?",
-    ),
-    ("transition", "tail", "eta"),
-)
 _K: Final = 20
 _MOST: Final = 9
 """Highest threshold."""
@@ -48,15 +34,14 @@ def rare_shares(cases: pd.DataFrame, threshold: int) -> tuple[float, float]:
 def build(world: Workspace) -> lesson.Lesson:
     """Needs a test case for each answer of the check."""
     cases = world.cases
-    if cases.empty:
-        raise lesson.LessonUnavailableError("This city has no test case.")
+    lesson.require(not cases.empty, "This city has no test case.")
     places, transitions = rare_shares(cases, TAIL_MAX_COUNT)
     shares = [rare_shares(cases, threshold) for threshold in range(_MOST + 1)]
     records = world.with_model("markov").records()
     visits = world.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
     is_popular = (visits >= popular_bar(visits))[records[c.TARGET]]
     return lesson.Lesson(
-        OUTLINE,
+        lesson.OUTLINES["rare"],
         intro=(
             "A transition from one place straight to the next is rare if it occurs at most once in training, the first "
             "weeks of the data, from which a model learns."
@@ -159,8 +144,7 @@ def _check(world: Workspace, cases: pd.DataFrame) -> lesson.LessonQuestion:
     labels, answers = world.labels, []
     for name, mask in kinds.items():
         rows = np.flatnonzero(mask)
-        if not len(rows):
-            raise lesson.LessonUnavailableError("This city has too few kinds of transitions for this lesson.")
+        lesson.require(len(rows) > 0, "This city has too few kinds of transitions for this lesson.")
         order = count[rows] if name == "frequent" else visits[rows]
         case = cases.iloc[rows[order.argmin() if name == "small" else order.argmax()]]
         source, target = (markdown_text(labels[int(case[key])]) for key in (c.SOURCE, c.TARGET))

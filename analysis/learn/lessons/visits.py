@@ -23,20 +23,6 @@ from recap.machine.printable import shortened
 if TYPE_CHECKING:
     from recap.asking.predictor import Predictor
 
-OUTLINE: Final = lesson.Outline(
-    "visits",
-    "Past visits",
-    "Users return to places they visited often, recently, or just now.",
-    15,
-    "Guesses which number finds most returns, then sets three weights.",
-    "The paper's RECAP, as in the invented city.",
-    (
-        "Which of your own places would past visits predict? Which would they never predict?",
-        "Your own weights are a model with three numbers. What would a fourth be?",
-    ),
-    ("prior", "revisit", "interval"),
-    reads="prior",
-)
 STEP: Final = 0.25
 _MOST: Final = 3.0
 _POSITIONS: Final = tuple(f"{STEP * number:g}" for number in range(round(_MOST / STEP) + 1))
@@ -138,8 +124,7 @@ def build(world: Workspace) -> lesson.Lesson:
     """Needs a model with the paper's prior, and a return in the test weeks."""
     trained = trained_weights(lesson.require_model(world).predictor)
     habits = Habits.of(world)
-    if not len(habits.case_N):
-        raise lesson.LessonUnavailableError("In the test weeks of this city nobody returns to a place.")
+    lesson.require(len(habits.case_N) > 0, "In the test weeks of this city nobody returns to a place.")
 
     def race(weights: HabitWeights) -> lesson.Share:
         return lesson.share_of(habits.found(weights), habits.users_N)
@@ -153,7 +138,7 @@ def build(world: Workspace) -> lesson.Lesson:
         return _scene(habits, trained, reference, alone, _weights(trained, *(STEP * position for position in at)))
 
     return lesson.Lesson(
-        OUTLINE,
+        lesson.OUTLINES["visits"],
         intro=(
             "Three numbers predict a return to a place: how often the user was there, how recently, and whether it "
             f"is among their last {trained.recent_window} check-ins (just now)."
@@ -232,8 +217,7 @@ def _check(habits: Habits, trained: HabitWeights) -> lesson.LessonQuestion:
             break
     else:
         often, late = 0, min(1, len(count) - 1)
-        if often == late:
-            raise lesson.LessonUnavailableError("In this city nobody has two places to return to.")
+        lesson.require(often != late, "In this city nobody has two places to return to.")
     pair = trained.points(count[[often, late]], since[[often, late]])
     labels = [
         f"{name}: visited {times(int(count[at]))}, last visit {recency_read(int(since[at]))}"
