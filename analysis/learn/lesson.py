@@ -11,7 +11,7 @@ from typing import Final, Literal
 import numpy as np
 
 from analysis.learn.charts import Chart
-from analysis.records.bootstrap import UserBootstrap, interval
+from analysis.records.bootstrap import Estimate, UserBootstrap
 from analysis.workspace import Workspace
 from recap.config import Config
 from recap.errors import RecapError
@@ -25,6 +25,7 @@ QUARTERS: Final = (
     "Three quarters or more",
 )
 QUARTER_EDGES: Final = (0.25, 0.5, 0.75)
+_SAMPLES: Final = 400
 
 
 class LessonUnavailableError(RecapError):
@@ -172,28 +173,13 @@ class Lesson:
         return tuple(handle.start for handle in self.handles)
 
 
-@dataclass(frozen=True)
-class Share:
-    """A mean over ``n`` cases with its 95 % interval, over resampled users; NaN where there is no case."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-
-def share_of(hits: np.ndarray, users: np.ndarray, samples: int = 400) -> Share:
+def share_of(hits: np.ndarray, users: np.ndarray) -> Estimate:
     """The share of hits among cases of these users.
 
     >>> share_of(np.array([True, False, True, True]), np.array([0, 0, 1, 1])).value
     0.75
     """
-    if not len(hits):
-        return Share(np.nan, np.nan, np.nan, 0)
-    values = np.asarray(hits, dtype=np.float64)
-    bootstrap = UserBootstrap(users, samples)
-    low, high = interval(bootstrap.means(values, np.zeros(len(values), dtype=np.int64), 1))
-    return Share(float(values.mean()), float(low[0]), float(high[0]), len(values))
+    return UserBootstrap(users, _SAMPLES).measure(np.asarray(hits, dtype=np.float64)).estimates[0]
 
 
 def share_question(

@@ -174,10 +174,10 @@ def _check(plain: Workspace, given: Workspace) -> lesson.LessonQuestion:
         gain = lesson.share_of(hits[1].astype(float) - hits[0], users)
         gains.append(bool(gain.low > 0) and len(np.unique(users)) > 1)
         facts.append(
-            f"Of {gain.n:,} {name}, {percent(hits[0].mean(), 1)} are {found} without the time. "
+            f"Of {len(users):,} {name}, {percent(hits[0].mean(), 1)} are {found} without the time. "
             f"With the time given {percent(hits[1].mean(), 1)} are. "
             f"Difference {signed(gain.value)}, interval [{signed(gain.low)}, {signed(gain.high)}]."
-            if gain.n
+            if len(users)
             else f"There are no {name}."
         )
     rare, new = (f"{name.capitalize()}, {found}" for name, found, _, _ in kinds)

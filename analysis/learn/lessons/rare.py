@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.formatting import all_or_percent, percent, times
 from analysis.learn import lesson
-from analysis.learn.charts import Bar, Bars, Lines, Series
+from analysis.learn.charts import Bar, Bars, Lines, Meaning, Series
 from analysis.records.accuracy import is_hit
 from analysis.records.case_groups import popular_bar
 from analysis.workspace import Workspace
@@ -124,9 +124,9 @@ def _scene(
         for popular, place in ((True, "popular place"), (False, "other place")):
             mask = (is_rare == rare) & (is_popular == popular)
             share = lesson.share_of(found[mask], users[mask])
-            value = share.value if share.n else 0.0
-            meaning = "truth" if rare else "baseline"
-            bars.append(Bar(f"{kind}, {place}", value, percent(value), meaning, share.low, share.high))  # type: ignore[arg-type]
+            value = share.value if mask.any() else 0.0
+            meaning: Meaning = "truth" if rare else "baseline"
+            bars.append(Bar(f"{kind}, {place}", value, percent(value), meaning, share.low, share.high))
     hits = Bars.of("Found by counting transitions:", f"Found in the top {_K} by counting transitions", bars, 1.0)
     note = "All test cases. Popular places are the most visited tenth. Lines: 95 % intervals over users."
     return lesson.Scene(finding, (curve, hits), note)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
@@ -18,6 +17,7 @@ from analysis.experiments import cities
 from analysis.experiments.results import ArmResult, ExperimentResult, markdown, measure, training_digest, value_at
 from analysis.experiments.running import RESULT_FILE, run_experiment
 from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec, check_spec, list_specs, load_spec
+from analysis.records.bootstrap import UserBootstrap
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.checkpoint import Checkpoint
@@ -233,12 +233,9 @@ def test_shipped_specs_ask_for_what_is_measured(name: str, done: tuple[Experimen
 
 def test_the_paper_at_its_share_of_head_cases() -> None:
     """.3267 x .5 + .6733 x .25 = .3317 for one of two head cases and one of four tail cases right."""
-    rows: dict[str, list[int]] = {c.TRANSITION_COUNT: [5, 5, 0, 1, 1, 0], c.USER: [0, 1, 2, 3, 4, 5]}
-    rows |= {c.NUM_BETTER: [0, 1, 0, 2, 3, 4], c.NUM_TIED: [1] * 6}
-    found = reweight(pd.DataFrame(rows), "hr1")
-    assert found["value"] == pytest.approx(313 / 958 * 0.5 + 645 / 958 * 0.25)
-    head = pd.DataFrame({name: values[:2] for name, values in rows.items()})
-    assert reweight(head, "hr1")["value"] is None
+    hit, tail, draws = np.array([1, 0, 1, 0, 0, 0]), np.array([0, 0, 1, 1, 1, 1]), UserBootstrap(np.arange(6))
+    assert reweight(hit, tail, draws).value == pytest.approx(313 / 958 * 0.5 + 645 / 958 * 0.25)
+    assert np.isnan(reweight(hit, 0 * tail, draws).value)
 
 
 def test_the_tables_by_hand(done: tuple[ExperimentResult, Path]) -> None:
