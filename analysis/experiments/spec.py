@@ -6,14 +6,12 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
+from analysis.experiments.names import EXPERIMENTS, SPECS
 from recap.config import Config
 from recap.data.cases import Protocol
 from recap.errors import ConfigError
 from recap.presets import training_preset
-from recap.storage.installed import data_path
 from recap.training_config import AnyTraining
-
-SPECS: Final = data_path("analysis.experiments", "specs")
 
 Baseline = Literal[
     "popularity",
@@ -109,15 +107,11 @@ class ExperimentSpec(Config):
             raise ConfigError(f"experiment {self.name!r}, arm {arm.name!r}: {error}") from error
 
 
-def list_specs() -> list[str]:
-    return sorted(path.stem for path in SPECS.glob("*.toml"))
-
-
 def load_spec(name: str) -> ExperimentSpec:
     """An experiment by name, or from a TOML file given by its path; raises ConfigError for anything else."""
     path = Path(name) if name.endswith(".toml") else SPECS / f"{name}.toml"
-    if not name.endswith(".toml") and name not in list_specs():
-        raise ConfigError(f"unknown experiment {name!r}; choose one of {', '.join(list_specs())}, or name a .toml file")
+    if not name.endswith(".toml") and name not in EXPERIMENTS:
+        raise ConfigError(f"unknown experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}, or name a .toml file")
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

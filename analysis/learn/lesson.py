@@ -121,6 +121,7 @@ class Outline(Config):
     """Facts about a lesson that need no city, from `course.toml`.
 
     Attributes:
+        idea, reveal: in one line, and in one or two sentences after the guess.
         minutes: how long it takes in class.
         does, needs: what the class does in it, and what must be open.
         questions: to discuss.
@@ -131,6 +132,7 @@ class Outline(Config):
     key: str
     title: str
     idea: str
+    reveal: str
     minutes: int
     does: str
     needs: str
@@ -154,7 +156,7 @@ class Lesson:
         intro: before the guess, in Markdown; text from data is escaped.
         guess: asked with its picture before the reveal.
         scene: the figure at positions of the handles.
-        idea: one or two sentences after the reveal.
+        idea: the outline's reveal, with what the city adds.
         check: asked last.
     """
 

@@ -86,7 +86,7 @@ def filter_cases(
     k: int = MISSED_ABOVE,
     ablations: pd.DataFrame | None = None,
 ) -> np.ndarray:
-    """Numbers of the cases that pass every named filter of `filter_masks`, ascending; ConfigError for an unknown name."""
+    """Numbers of the cases that pass every named filter of `filter_masks`, ascending; ConfigError for another name."""
     unknown = [name for name in names if name not in FILTERS]
     if unknown:
         raise ConfigError(f"unknown filter {unknown[0]!r}; choose from {', '.join(FILTERS)}")

@@ -20,6 +20,7 @@ from recap.history.tensors import TimedHistories
 from recap.machine.printable import markdown_text, shortened
 from recap.probabilities import UNFITTED, log_probabilities
 
+_OUTLINE: Final = lesson.OUTLINES["clock"]
 HOURS_ASKED: Final = 24
 TRIED: Final = 40
 """Test cases among which the lesson looks for a first place that changes."""
@@ -98,7 +99,7 @@ def build(world: Workspace) -> lesson.Lesson:
     names = {poi: markdown_text(world.labels[poi]) for poi in (*choices, source)}
     count = len(set(clock.first_H))
     return lesson.Lesson(
-        lesson.OUTLINES["clock"],
+        _OUTLINE,
         intro=(
             f"{user_name(clock.user)} was last at {names[source]} on {last}; "
             f"asked about {when[0]}, the model puts **{names[int(clock.first_H[0])]}** first."
@@ -113,10 +114,7 @@ def build(world: Workspace) -> lesson.Lesson:
         ),
         handles=(lesson.Handle("hour", "Time of the next check-in", tuple(when), asked),),
         scene=lambda at: _scene(world, clock, choices, when, at[0]),
-        idea=(
-            "The model does not say when the next check-in comes. It says where, if it comes then. So its accuracy "
-            "with the time is compared with its own without the time, never with a model that was not given it."
-        ),
+        idea=_OUTLINE.reveal,
         check=_check(plain, given),
         deeper=lesson.Deeper("next", "Ask for any time in Next", {"user": str(clock.user), "row": str(clock.row)}),
     )

@@ -22,6 +22,7 @@ from recap import columns as c
 from recap.features.catalogue import TIME_SINCE_FEATURE
 from recap.machine.printable import markdown_text
 
+_OUTLINE: Final = lesson.OUTLINES["curve"]
 TIMES: Final = (0, 1, 6, 24, 72, 168, 720, 1440, 4320)
 """Hours since the last visit that the learner can choose, after "never"."""
 SHAPES: Final[dict[str, Callable[[np.ndarray], np.ndarray]]] = {
@@ -60,7 +61,7 @@ def build(world: Workspace) -> lesson.Lesson:
     fact = f"It goes from {signed_points(ends[0])} points just after a visit to {signed_points(ends[1])} long after."
     shown = [hours for hours in TIMES if curve.feature.from_unit(hours) <= curve.knots[-1]]
     return lesson.Lesson(
-        lesson.OUTLINES["curve"],
+        _OUTLINE,
         intro="One curve of the model turns the time since the user's last visit to a place into points.",
         guess=lesson.choose(
             "Which shape does the learned curve have, from just visited to long ago?",
@@ -71,11 +72,7 @@ def build(world: Workspace) -> lesson.Lesson:
         ),
         handles=(lesson.Handle("time", "Time since the last visit", ("never", *(_ago(hours) for hours in shown)), 3),),
         scene=lambda at: _scene(curve, shown[at[0] - 1] if at[0] else None),
-        idea=(
-            "Read a curve like a price list: find the place's value on the axis below, go up to the line, and read the "
-            f"points on the left. The points of all curves and of the sequence model add up to the "
-            f"score.{_although(ends)}"
-        ),
+        idea=f"{_OUTLINE.reveal}{_although(ends)}",
         check=_check(world, curve),
         deeper=lesson.Deeper("explain", "See all curves in Explain", {"half": "The model"}),
     )

@@ -13,6 +13,7 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.arithmetic.geodesy import distance_km
 
+_OUTLINE: Final = lesson.OUTLINES["hops"]
 _CLOSE: Final = 0.1
 """Growth rates within this relative distance count as equal."""
 
@@ -33,7 +34,7 @@ def build(world: Workspace) -> lesson.Lesson:
     within = [np.flatnonzero(np.asarray(reached)[0]) for reached in reach]
 
     return lesson.Lesson(
-        lesson.OUTLINES["hops"],
+        _OUTLINE,
         intro="The graph token looks at places some hops away; each hop follows a training transition.",
         guess=lesson.choose(
             "Which number of hops has the best ratio of true to wrong places?",
@@ -45,10 +46,7 @@ def build(world: Workspace) -> lesson.Lesson:
         ),
         handles=(lesson.Handle("hops", "Hops", tuple(str(at + 1) for at in range(len(table)))),),
         scene=lambda at: _scene(world, table, source, target, within[at[0]], at[0]),
-        idea=(
-            "The further you look, the longer the list of places that hides the true one. The signal-to-noise ratio is "
-            "the share of true places reached, divided by the length of that list."
-        ),
+        idea=_OUTLINE.reveal,
         check=_check(places, coverage, best),
         deeper=lesson.Deeper("long_tail", "See it in Long tail"),
     )

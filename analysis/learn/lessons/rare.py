@@ -16,6 +16,7 @@ from recap.evaluation.cases import is_known_place
 from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import count_of, markdown_text, shortened
 
+_OUTLINE: Final = lesson.OUTLINES["rare"]
 _K: Final = 20
 _MOST: Final = 9
 """Highest threshold."""
@@ -41,7 +42,7 @@ def build(world: Workspace) -> lesson.Lesson:
     visits = world.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
     is_popular = (visits >= popular_bar(visits))[records[c.TARGET]]
     return lesson.Lesson(
-        lesson.OUTLINES["rare"],
+        _OUTLINE,
         intro=(
             "A transition from one place straight to the next is rare if it occurs at most once in training, the first "
             "weeks of the data, from which a model learns."
@@ -60,10 +61,7 @@ def build(world: Workspace) -> lesson.Lesson:
             ),
         ),
         scene=lambda at: _scene(shares, records, is_popular, at[0]),
-        idea=(
-            "A place gathers visits from everywhere. A transition starts at one place only, so it can be rare even "
-            f"when it leads to a popular place.{_who_finds(world, is_popular)}"
-        ),
+        idea=f"{_OUTLINE.reveal}{_who_finds(world, is_popular)}",
         check=_check(world, cases),
         deeper=lesson.Deeper("long_tail", "Move the threshold in Long tail", moved=lambda at: {"eta": str(at[0])}),
     )

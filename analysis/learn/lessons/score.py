@@ -19,6 +19,7 @@ from recap import columns as c
 from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import markdown_text
 
+_OUTLINE: Final = lesson.OUTLINES["score"]
 _ASKED: Final = 4
 _NAMED: Final = 3
 _SMALL: Final = 0.005
@@ -51,7 +52,7 @@ def build(world: Workspace) -> lesson.Lesson:
         for group in sorted(asked, key=lambda group: -gaps[group])[:_NAMED]
     )
     return lesson.Lesson(
-        lesson.OUTLINES["score"],
+        _OUTLINE,
         intro=(
             f"{user_name(edited.moment.user)} went on to **{names[0]}** (◎), which the model ranks first, ahead of "
             f"**{names[1]}** (●)."
@@ -65,10 +66,7 @@ def build(world: Workspace) -> lesson.Lesson:
         ),
         handles=(lesson.Handle("groups", "Groups added up", tuple(map(str, range(len(order) + 1))), 1),),
         scene=lambda at: _scene(flow, order, gaps, at[0]),
-        idea=(
-            "The contributions add up to the score, so each can be read alone. Whether each stays when the model "
-            "is trained again must be checked, and none says why the user went."
-        ),
+        idea=_OUTLINE.reveal,
         check=_check(world, edited, order),
         deeper=lesson.Deeper("explain", "Open this case in Explain", {"case": str(case)}),
     )

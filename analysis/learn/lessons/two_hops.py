@@ -14,6 +14,7 @@ from recap import columns as c
 from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import markdown_text
 
+_OUTLINE: Final = lesson.OUTLINES["two_hops"]
 HOUSE: Final = SQUARES
 """A house from which nobody goes straight to its square before the test."""
 _K: Final = 20
@@ -46,7 +47,7 @@ def build(world: Workspace) -> lesson.Lesson:
     lesson.require(not unseen.empty, "This city has no test transition that training never saw.")
     picture = town_map(town, _TOWN[2], f"Map of the toy town: from {house} to {square}.", (), source, target)
     return lesson.Lesson(
-        lesson.OUTLINES["two_hops"],
+        _OUTLINE,
         intro="In this toy town, users go from a house to its stop, and from the stop to a square.",
         guess=lesson.choose(
             f"In the test weeks, users go straight from {house} to {square}, which nobody did in training. Can a model "
@@ -66,10 +67,7 @@ def build(world: Workspace) -> lesson.Lesson:
             ),
         ),
         scene=lambda at: _scene(town, source, target, poi_of(town, _MIDDLES[at[0]])),
-        idea=(
-            "Two transitions that users made can explain a third that nobody made. In the toy town nothing else can. "
-            "In a city, past visits often find the same place."
-        ),
+        idea=_OUTLINE.reveal,
         check=_check(world, len(unseen), int(unseen[c.TWO_STEP_WALK].sum())),
         deeper=_deeper(world, int(unseen.index[0])),
         training=parts_training(),

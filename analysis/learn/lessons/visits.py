@@ -24,6 +24,7 @@ from recap.machine.printable import shortened
 if TYPE_CHECKING:
     from recap.asking.predictor import Predictor
 
+_OUTLINE: Final = lesson.OUTLINES["visits"]
 STEP: Final = 0.25
 _MOST: Final = 3.0
 _POSITIONS: Final = tuple(f"{STEP * number:g}" for number in range(round(_MOST / STEP) + 1))
@@ -139,7 +140,7 @@ def build(world: Workspace) -> lesson.Lesson:
         return _scene(habits, trained, reference, alone, _weights(trained, *(STEP * position for position in at)))
 
     return lesson.Lesson(
-        lesson.OUTLINES["visits"],
+        _OUTLINE,
         intro=(
             "Three numbers predict a return to a place: how often the user was there, how recently, and whether it "
             f"is among their last {trained.recent_window} check-ins (just now)."
@@ -156,10 +157,7 @@ def build(world: Workspace) -> lesson.Lesson:
             for name, label in zip(("count", "recency", "window"), _TERMS, strict=True)
         ),
         scene=scene,
-        idea=(
-            "The revisit prior adds the three numbers up and predicts part of the returns. The model's weights work "
-            "together with the rest of the model, so they may lose here."
-        ),
+        idea=_OUTLINE.reveal,
         check=_check(habits, trained),
         deeper=lesson.Deeper("explain", "See one case in Explain", {"case": str(int(habits.case_N[0]))}),
     )

@@ -14,9 +14,10 @@ import torch
 from analysis.compare.head_share import reweight
 from analysis.compare.paired import compare_means
 from analysis.experiments import cities
+from analysis.experiments.names import EXPERIMENTS
 from analysis.experiments.results import ArmResult, ExperimentResult, markdown, measure, training_digest, value_at
 from analysis.experiments.running import RESULT_FILE, run_experiment
-from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec, check_spec, list_specs, load_spec
+from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec, check_spec, load_spec
 from analysis.records.bootstrap import UserBootstrap
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -216,7 +217,7 @@ def test_changes_of_all_arms_come_before_an_arms_own() -> None:
     assert [spec.train_config(arm, 1).model_dump()["precision"] for arm in spec.arms] == ["bf16", "bf16", "float32"]
 
 
-@pytest.mark.parametrize("name", list_specs())
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_shipped_specs_ask_for_what_is_measured(name: str, done: tuple[ExperimentResult, Path]) -> None:
     """Every column has a key that a trained arm's result holds; no published model is given the target's time."""
     spec = load_spec(name)

@@ -14,12 +14,11 @@ from analysis.figures.palette import DARK
 from analysis.formatting import percent, signed_points
 from analysis.glossary import TERMS, glossary_page
 from analysis.learn.charts import Bar, Bars, Chart
-from analysis.learn.course import COURSE, ROUTE, Entry
+from analysis.learn.course import CLASS_MINUTES, COURSE, ROUTE, Entry, class_plan
 from analysis.learn.drawing import draw
 from analysis.learn.handout import sheet_html
 from analysis.learn.lesson import MOST_CHOICES, Lesson, LessonUnavailableError
 from analysis.learn.lessons.curve import FLAT, SHAPES
-from analysis.learn.plan import CLASS_MINUTES, class_plan
 from analysis.learn.progress import CourseProgress
 from analysis.learn.toy_town import build_toy_town
 from analysis.long_tail.misses import MISSES

@@ -10,8 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.compare.paired import ComparisonRow
-from analysis.learn.live_training import LeftOut, toy_config, train_in_town, worth_of_part
-from analysis.learn.toy_lesson import BY_CHANCE, change_without, verdict
+from analysis.learn.toy_lesson import (
+    BY_CHANCE,
+    LeftOut,
+    change_without,
+    toy_config,
+    train_in_town,
+    verdict,
+    worth_of_part,
+)
 from analysis.learn.toy_town import MAX_SHARE, TOWN_PLACES, build_toy_town, place_name, square_of, stop_of
 from recap import columns as c
 from recap.evaluation.cases import describe_cases
