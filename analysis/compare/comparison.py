@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.compare.head_share import HEAD_AND_TAIL, head_weights, is_tail, reweight
-from analysis.compare.seeds import SeedSpread, seed_spread, seed_table
+from analysis.compare.seeds import SeedSpread, seed_table
 from analysis.compare.side import Side, check_same_cases
 from analysis.compare.significance import ALPHA, SignFlips, mcnemar
 from analysis.records.accuracy import is_lower_bound
@@ -157,7 +157,7 @@ def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = 
     """
     check_same_cases(paired.cases, a.cases, b.cases)
     k = k or found_within(metric)
-    spread = seed_spread(a, b, metric)
+    spread = SeedSpread(a, b, metric) if a.replicates or b.replicates else None
     every, halves, by_bin = paired.compare(a, b, metric, k, spread)
     groups = {"all": every.iloc[0], "tail": halves.iloc[1], "never": by_bin.iloc[0], "once": by_bin.iloc[1]}
     groups |= {"head": halves.iloc[0]}

@@ -56,16 +56,10 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
         marker_color=[fill_of(bar.meaning, palette) for bar in chart.bars],
         hoverinfo="skip",
     )
-    known = [at for at, bar in enumerate(chart.bars) if bar.low is not None and bar.high is not None]
-    for at in known:
-        bar = chart.bars[at]
-        figure.add_scatter(
-            x=[bar.low, bar.high],
-            y=[at, at],
-            mode="lines",
-            line={"color": palette.ink, "width": 1.5},
-            hoverinfo="skip",
-        )
+    line = {"color": palette.ink, "width": 1.5}
+    for at, bar in enumerate(chart.bars):
+        if bar.low is not None and bar.high is not None:
+            figure.add_scatter(x=[bar.low, bar.high], y=[at, at], mode="lines", line=line, hoverinfo="skip")
     values = [v for bar in chart.bars for v in (bar.value, bar.low, bar.high) if v is not None]
     low, high = min(0.0, *values), max(0.0, *values) if chart.top is None else chart.top
     span = (high - low) or 1.0
@@ -86,10 +80,7 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
         height=(_BAR_PX + more) * len(rows) + 16 * len(lines) + 12,
         margin={"b": 16 * len(lines) + 12, "l": 0, "r": 8 * longest + 12, "t": 0},
     )
-    figure.update_xaxes(
-        range=[low, low + span],
-        showticklabels=False,
-    )
+    figure.update_xaxes(range=[low, low + span], showticklabels=False)
     figure.add_vline(x=0, line={"color": palette.grid, "width": 1})
     figure.update_yaxes(range=[len(rows) - 0.6, -0.8], showgrid=False, showticklabels=False)
     return figure
@@ -114,16 +105,14 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
             marker={"color": fill_of(line.meaning, palette), "size": 10, "opacity": 1},
             hoverinfo="skip",
         )
-    last = [(line.values[-1], line) for line in chart.series]
     values = [value for line in chart.series for value in line.values]
     low, high = min(0.0, *values), max(1.0, *values)
     span = (high - low) or 1.0
-    beneath = None
-    for value, line in sorted(last, key=lambda pair: pair[0]):
-        at = value if beneath is None else max(value, beneath + 0.11 * span)
-        beneath = at
+    beneath = -math.inf
+    for line in sorted(chart.series, key=lambda series: series.values[-1]):
+        beneath = max(line.values[-1], beneath + 0.11 * span)
         colour = _colours(line.meaning, palette)[1]
-        figure.add_annotation(note(chart.columns[-1], at, line.label, colour, 14, xshift=10))
+        figure.add_annotation(note(chart.columns[-1], beneath, line.label, colour, 14, xshift=10))
     right = _LETTER_PX * max(len(line.label) for line in chart.series) + 24
     styled(figure, palette, height=300, margin={"b": 36, "r": right, "l": 44})
     figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%")
@@ -168,10 +157,9 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
         above = {"xanchor": "center", "yshift": 19, "bgcolor": translucent(palette.page, 0.75)}
         figure.add_annotation(note(x, y, escape_tags(name), palette.ink, 12, **above))
     styled(figure, palette, height=_MAP_PX)
-    for update in (figure.update_xaxes, figure.update_yaxes):
-        update(visible=False)
+    figure.update_xaxes(visible=False)
     middle = float(chart.latitude.mean())
-    figure.update_yaxes(scaleanchor="x", scaleratio=1 / max(0.2, abs(math.cos(math.radians(middle)))))
+    figure.update_yaxes(visible=False, scaleanchor="x", scaleratio=1 / max(0.2, abs(math.cos(math.radians(middle)))))
     return figure
 
 

@@ -82,13 +82,7 @@ def poi_of(opened: Workspace, place: int) -> int:
 
 
 def town_map(
-    opened: Workspace,
-    seed: int,
-    says: str,
-    ways: tuple[Way, ...],
-    source: int,
-    target: int,
-    chosen: int | None = None,
+    opened: Workspace, seed: int, says: str, ways: tuple[Way, ...], source: int, target: int, chosen: int | None = None
 ) -> PlaceMap:
     """The town with a transition's ends and the chosen middle place; places are the dataset's indices."""
     kinds = {kind: [poi_of(opened, place) for place in range(TOWN_PLACES) if kind_of_place(place) == kind] for kind in

@@ -50,11 +50,7 @@ def resolve_filter(text: str) -> str | None:
 
 
 def filter_masks(
-    records: pd.DataFrame,
-    markov: pd.DataFrame | None,
-    *,
-    k: int = MISSED_ABOVE,
-    ablations: pd.DataFrame | None = None,
+    records: pd.DataFrame, markov: pd.DataFrame | None, *, k: int = MISSED_ABOVE, ablations: pd.DataFrame | None = None
 ) -> dict[str, np.ndarray]:
     """One mask over the cases for each name in `FILTERS`, or for those not in `RANKED`.
 
