@@ -64,10 +64,11 @@ class RecipeTables:
         return next(iter(self.others), "")
 
     def ablation(self, recipe: RecipeName) -> str | None:
-        """The ablation of a recipe that this model has; None if none was run."""
-        wanted = ("past_visits",) if recipe == "past_visits" else HOPS_ABLATIONS
-        has = self.ablations
-        return None if has is None else next((name for name in wanted if has[f"without_{name}"].notna().any()), None)
+        """The ablation of a recipe; None if it was not run, or this model has none of two-hop paths."""
+        table = self.ablations
+        if table is None or recipe == "past_visits":
+            return None if table is None else recipe
+        return next((name for name in HOPS_ABLATIONS if table[f"without_{name}"].notna().any()), None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.records.bootstrap import Estimate, UserBootstrap, estimates
+from analysis.records.bootstrap import MeanInterval, UserBootstrap, mean_intervals
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.history.graph import TAIL_MAX_COUNT
@@ -28,7 +28,7 @@ def head_weights(tail_N: np.ndarray) -> np.ndarray:
     return (HEAD_AND_TAIL * len(tail_N) / count_2)[tail_N]
 
 
-def reweight(value_N: np.ndarray, tail_N: np.ndarray, bootstrap: UserBootstrap) -> Estimate:
+def reweight(value_N: np.ndarray, tail_N: np.ndarray, bootstrap: UserBootstrap) -> MeanInterval:
     """``share * mean over head cases + (1 - share) * mean over tail cases``; NaN where a group is empty."""
     found = bootstrap.measure(value_N, tail_N, 2)
-    return estimates(found.value_G @ HEAD_AND_TAIL[:, None], found.drawn_BG @ HEAD_AND_TAIL[:, None])[0]
+    return mean_intervals(found.value_G @ HEAD_AND_TAIL[:, None], found.drawn_BG @ HEAD_AND_TAIL[:, None])[0]

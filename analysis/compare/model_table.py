@@ -102,11 +102,10 @@ def _accuracy(
     value_SN, tail_N = np.stack([metric_values(table, metric) for table in tables]), is_tail(tables[0])
     weight_N = head_weights(tail_N) if weighted else kept_N.astype(float)
     mean_S, mean_N = np.average(value_SN, axis=1, weights=weight_N), value_SN.mean(axis=0)
-    (found,) = (
-        [reweight(mean_N, tail_N, bootstrap)]
-        if weighted
-        else bootstrap.measure(mean_N, np.where(kept_N, 0, -1)).estimates
-    )
+    if weighted:
+        found = reweight(mean_N, tail_N, bootstrap)
+    else:
+        (found,) = bootstrap.measure(mean_N, np.where(kept_N, 0, -1)).intervals
     spread = float(mean_S.std(ddof=1)) if len(tables) > 1 else math.nan
     return {**found._asdict(), "value": float(mean_S.mean()), "sd": spread}
 

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import numpy as np
 
 from analysis.learn.charts import Chart
-from analysis.records.bootstrap import Estimate, UserBootstrap
+from analysis.records.bootstrap import MeanInterval, UserBootstrap
 from analysis.workspace import Workspace
 from recap.config import Config
 from recap.errors import RecapError
@@ -175,13 +175,13 @@ class Lesson:
         return tuple(handle.start for handle in self.handles)
 
 
-def share_of(hits: np.ndarray, users: np.ndarray) -> Estimate:
+def share_of(hits: np.ndarray, users: np.ndarray) -> MeanInterval:
     """The share of hits among cases of these users.
 
     >>> share_of(np.array([True, False, True, True]), np.array([0, 0, 1, 1])).value
     0.75
     """
-    return UserBootstrap(users, _SAMPLES).measure(np.asarray(hits, dtype=np.float64)).estimates[0]
+    return UserBootstrap(users, _SAMPLES).measure(np.asarray(hits, dtype=np.float64)).intervals[0]
 
 
 def share_question(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.records.accuracy import is_known, is_lower_bound, metric_values
-from analysis.records.bootstrap import SAMPLES, Estimate, Measured, UserBootstrap, estimates, group_means
+from analysis.records.bootstrap import SAMPLES, GroupMeans, MeanInterval, UserBootstrap, group_means, mean_intervals
 from analysis.records.case_groups import COHORTS, PANELS, By, bin_of_cases, cohort_of_cases, count_bins, panel_of_cases
 from analysis.records.evaluation_records import MODEL_LABELS
 from recap import columns as c
@@ -49,9 +49,9 @@ def accuracy_by_count(
 class Rises(NamedTuple):
     """How much accuracy rises from rarest to most frequent: over transitions, over places, and the difference."""
 
-    transition: Estimate
-    place: Estimate
-    difference: Estimate
+    transition: MeanInterval
+    place: MeanInterval
+    difference: MeanInterval
 
 
 def accuracy_rises(records: pd.DataFrame, metric: str) -> Rises:
@@ -73,7 +73,7 @@ def accuracy_rises(records: pd.DataFrame, metric: str) -> Rises:
             drawn.append(found.drawn_BG[:, known[-1]] - found.drawn_BG[:, known[0]])
     turn = -1.0 if rises[1] < 0 else 1.0
     both = [[step, place, step - turn * place] for step, place in (rises, drawn)]
-    return Rises(*estimates(np.array(both[0]), np.column_stack(both[1])))
+    return Rises(*mean_intervals(np.array(both[0]), np.column_stack(both[1])))
 
 
 def accuracy_by_group(models: Mapping[str, pd.DataFrame], metric: str) -> pd.DataFrame:
@@ -92,7 +92,7 @@ def accuracy_by_group(models: Mapping[str, pd.DataFrame], metric: str) -> pd.Dat
     records = models[first]
     bootstrap, panel_N = UserBootstrap(records[c.USER].to_numpy()), panel_of_cases(records)
     found = {name: _over_panels(metric_values(own, metric), panel_N, bootstrap) for name, own in models.items()}
-    spans = {name: measured.estimates for name, measured in found.items()}
+    spans = {name: measured.intervals for name, measured in found.items()}
     others.sort(key=lambda name: -np.nan_to_num(found[name].value_G[0]))
     rows = []
     for at, group in enumerate(("all", *PANELS)):
@@ -103,7 +103,7 @@ def accuracy_by_group(models: Mapping[str, pd.DataFrame], metric: str) -> pd.Dat
             row |= {"at_least": is_lower_bound(models[name], metric)}
             if name == first and best is not None:
                 mine, theirs = found[name], found[best]
-                lead = estimates(mine.value_G - theirs.value_G, mine.drawn_BG - theirs.drawn_BG)[at]
+                lead = mean_intervals(mine.value_G - theirs.value_G, mine.drawn_BG - theirs.drawn_BG)[at]
                 row |= {"baseline": best} | dict(zip(("lead", "lead_lower", "lead_upper"), lead, strict=True))
             rows.append(row)
     return pd.DataFrame(rows)
@@ -128,16 +128,16 @@ def lead_models(groups: pd.DataFrame, published: Collection[str]) -> pd.DataFram
     return groups[groups["model"].isin(shown)]
 
 
-def _over_panels(value_N: np.ndarray, panel_N: np.ndarray, bootstrap: UserBootstrap) -> Measured:
+def _over_panels(value_N: np.ndarray, panel_N: np.ndarray, bootstrap: UserBootstrap) -> GroupMeans:
     """Over all cases, then each of `PANELS`."""
     whole, panels = bootstrap.measure(value_N), bootstrap.measure(value_N, panel_N, len(PANELS))
-    return Measured(*(np.concatenate(both, axis=-1) for both in zip(whole, panels, strict=True)))
+    return GroupMeans(*(np.concatenate(both, axis=-1) for both in zip(whole, panels, strict=True)))
 
 
-def paired_difference(a: pd.DataFrame, b: pd.DataFrame, metric: str) -> Estimate:
+def paired_difference(a: pd.DataFrame, b: pd.DataFrame, metric: str) -> MeanInterval:
     """Accuracy of a minus that of b over the same cases."""
     difference_N = metric_values(a, metric) - metric_values(b, metric)
-    return UserBootstrap(a[c.USER].to_numpy()).measure(difference_N).estimates[0]
+    return UserBootstrap(a[c.USER].to_numpy()).measure(difference_N).intervals[0]
 
 
 class RareAccuracy(NamedTuple):
@@ -150,8 +150,8 @@ class RareAccuracy(NamedTuple):
     n_new: int
     known: float
     new: float
-    known_behind: Estimate
-    new_behind: Estimate
+    known_behind: MeanInterval
+    new_behind: MeanInterval
 
 
 def rare_accuracy(records: pd.DataFrame, metric: str, eta: int = TAIL_MAX_COUNT) -> RareAccuracy:
@@ -160,7 +160,7 @@ def rare_accuracy(records: pd.DataFrame, metric: str, eta: int = TAIL_MAX_COUNT)
     n_G, value_G, drawn_BG = UserBootstrap(records[c.USER].to_numpy()).measure(value_N, panel_N, len(PANELS))
     known, new, frequent = range(len(PANELS))
     ahead, behind = [frequent, known], [known, new]
-    differences = estimates(value_G[ahead] - value_G[behind], drawn_BG[:, ahead] - drawn_BG[:, behind])
+    differences = mean_intervals(value_G[ahead] - value_G[behind], drawn_BG[:, ahead] - drawn_BG[:, behind])
     return RareAccuracy(*n_G[behind].tolist(), *value_G[behind].tolist(), *differences)
 
 
@@ -234,7 +234,7 @@ def _grouped(
     records: pd.DataFrame, groups: np.ndarray, num_groups: int, metric: str, reference: pd.DataFrame | None
 ) -> pd.DataFrame:
     measured = UserBootstrap(records[c.USER].to_numpy()).measure(metric_values(records, metric), groups, num_groups)
-    table = pd.DataFrame(measured.estimates, columns=["value", "lower", "upper"])
+    table = pd.DataFrame(measured.intervals, columns=["value", "lower", "upper"])
     table.insert(0, "n", measured.n_G)
     if reference is not None:
         if not np.array_equal(reference[c.CASE].to_numpy(), records[c.CASE].to_numpy()):

@@ -10,7 +10,7 @@ from analysis.long_tail.accuracy_tables import RareAccuracy, Rises
 from analysis.long_tail.overview_headlines import BAR_INTERVALS
 from analysis.records.ablations import part_label
 from analysis.records.accuracy import METRIC_LABELS, finds_and, guesses
-from analysis.records.bootstrap import Estimate
+from analysis.records.bootstrap import MeanInterval
 from analysis.records.causes import LostHits
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.machine.printable import markdown_text
@@ -67,7 +67,7 @@ def _trend(rises: Rises) -> str:
     return f"{falls} and with how unpopular the place is."
 
 
-def _is_flat(rise: Estimate) -> bool:
+def _is_flat(rise: MeanInterval) -> bool:
     return max(-rise.low, rise.high) < _FLAT
 
 

@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.records.bootstrap import SAMPLES, UserBootstrap, estimates
+from analysis.records.bootstrap import SAMPLES, UserBootstrap, mean_intervals
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.arithmetic.geodesy import EARTH_RADIUS_KM, distance_km, unit_vectors
@@ -86,7 +86,7 @@ def two_hop_lift(
             np.divide(true, by_chance, out=np.full_like(true, np.nan), where=by_chance > 0)
             for true, by_chance in zip(observed[1:], expected[1:], strict=True)
         )
-        (lift,) = estimates(ratio_1, np.where(np.isnan(ratio_1), np.nan, ratio_B1))
+        (lift,) = mean_intervals(ratio_1, np.where(np.isnan(ratio_1), np.nan, ratio_B1))
         facts = (int(observed.n_G[0]), float(observed.value_G[0]), float(expected.value_G[0]))
         result.append((control, *facts, *lift))
     return pd.DataFrame(result, columns=["control", "n", "observed", "chance", "lift", "lower", "upper"])

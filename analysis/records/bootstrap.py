@@ -15,7 +15,7 @@ _WHOLE_WEIGHTS: Final = 1 << 25
 a block at a time is brought into that form, a quarter of the memory."""
 
 
-class Estimate(NamedTuple):
+class MeanInterval(NamedTuple):
     """A mean or a difference with its 95 % interval over users; NaN where no case says."""
 
     value: float
@@ -23,7 +23,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-class Measured(NamedTuple):
+class GroupMeans(NamedTuple):
     """The number of cases of each group, their mean, and their mean in every sample of users."""
 
     n_G: np.ndarray
@@ -31,8 +31,8 @@ class Measured(NamedTuple):
     drawn_BG: np.ndarray
 
     @property
-    def estimates(self) -> list[Estimate]:
-        return estimates(self.value_G, self.drawn_BG)
+    def intervals(self) -> list[MeanInterval]:
+        return mean_intervals(self.value_G, self.drawn_BG)
 
 
 class UserBootstrap:
@@ -49,11 +49,11 @@ class UserBootstrap:
             block = self.weights_BU[start : start + _SAMPLES_PER_BLOCK]
             block[:] = rng.multinomial(self.num_users, shares, size=len(block))[:, : self.num_users]
 
-    def measure(self, values_N: np.ndarray, groups_N: np.ndarray | None = None, num_groups: int = 1) -> Measured:
+    def measure(self, values_N: np.ndarray, groups_N: np.ndarray | None = None, num_groups: int = 1) -> GroupMeans:
         """Measure groups of cases, or all as one; a case of group -1 is in none."""
         groups_N = np.zeros(len(values_N), dtype=np.int64) if groups_N is None else groups_N
         count_G, mean_G = group_means(values_N, groups_N, num_groups)
-        return Measured(count_G, mean_G, self.means(values_N, groups_N, num_groups))
+        return GroupMeans(count_G, mean_G, self.means(values_N, groups_N, num_groups))
 
     def means(self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int) -> np.ndarray:
         """Group means in every sample, (B, G); NaN without a case of the group. A case of group -1 is in none."""
@@ -79,9 +79,9 @@ def interval(samples_BG: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, 
     return low, high
 
 
-def estimates(value_G: np.ndarray, drawn_BG: np.ndarray) -> list[Estimate]:
+def mean_intervals(value_G: np.ndarray, drawn_BG: np.ndarray) -> list[MeanInterval]:
     """Values of groups with the intervals of their samples."""
-    return [Estimate(*map(float, numbers)) for numbers in zip(value_G, *interval(drawn_BG), strict=True)]
+    return [MeanInterval(*map(float, numbers)) for numbers in zip(value_G, *interval(drawn_BG), strict=True)]
 
 
 def group_means(values_N: np.ndarray, groups_N: np.ndarray, num_groups: int) -> tuple[np.ndarray, np.ndarray]:

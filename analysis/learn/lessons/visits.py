@@ -15,7 +15,7 @@ from analysis.explain.model_words import recency_read
 from analysis.formatting import percent, points, times, user_name
 from analysis.learn import lesson
 from analysis.learn.charts import Bar, Bars
-from analysis.records.bootstrap import Estimate
+from analysis.records.bootstrap import MeanInterval
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.history.tensors import CheckinTensors, Histories, find_revisit_candidates
@@ -128,7 +128,7 @@ def build(world: Workspace) -> lesson.Lesson:
     habits = Habits.of(world)
     lesson.require(len(habits.case_N) > 0, "In the test weeks of this city nobody returns to a place.")
 
-    def race(weights: HabitWeights) -> Estimate:
+    def race(weights: HabitWeights) -> MeanInterval:
         return lesson.share_of(habits.found(weights), habits.users_N)
 
     alone = [race(_weights(trained, *(float(at == one) for at in range(3)))) for one in range(3)]
@@ -181,7 +181,7 @@ def _picture(world: Workspace, habits: Habits) -> Bars:
 
 
 def _scene(
-    habits: Habits, trained: HabitWeights, reference: Estimate, alone: list[Estimate], weights: HabitWeights
+    habits: Habits, trained: HabitWeights, reference: MeanInterval, alone: list[MeanInterval], weights: HabitWeights
 ) -> lesson.Scene:
     share = lesson.share_of(habits.found(weights), habits.users_N)
     difference = lesson.share_of(habits.found(weights) - habits.found(trained), habits.users_N)

@@ -29,7 +29,7 @@ from analysis.long_tail.overview_headlines import (
     overview_headline,
     overview_sentence,
 )
-from analysis.records.bootstrap import Estimate
+from analysis.records.bootstrap import MeanInterval
 from analysis.records.causes import LostHits
 from recap import columns as c
 
@@ -40,10 +40,10 @@ LEVEL: Span = (0.02, -0.01, 0.05)
 
 
 def rare(known: float, new: float, known_behind: Span, new_behind: Span) -> RareAccuracy:
-    return RareAccuracy(200, 150, known, new, Estimate(*known_behind), Estimate(*new_behind))
+    return RareAccuracy(200, 150, known, new, MeanInterval(*known_behind), MeanInterval(*new_behind))
 
 
-FLAT = Rises(*[Estimate(*LEVEL)] * 3)
+FLAT = Rises(*[MeanInterval(*LEVEL)] * 3)
 FALLS = "Accuracy falls with how rare the transition is"
 
 
@@ -89,7 +89,7 @@ UNPOPULAR = "with how unpopular the place is"
 def test_what_accuracy_follows(transition: Span, place: Span, difference: Span, said: str) -> None:
     """The rise over transitions, the one over places, and their paired difference, each by its interval."""
     nothing = rare(0.9, 0.9, LEVEL, LEVEL)
-    found = Rises(*(Estimate(*span) for span in (transition, place, difference)))
+    found = Rises(*(MeanInterval(*span) for span in (transition, place, difference)))
     assert long_tail_headline(nothing, found) == said
 
 
@@ -222,7 +222,7 @@ def test_a_sentence_has_one_denominator(n: tuple[int, int, int], found: list[flo
     """No sentence counts of 100 and of another number, and a number without its own shares the one before it."""
     both = groups("RECAP", {"RECAP": tuple(found[:3]), "Visit count": tuple(found[3:])}, n=n)  # type: ignore[dict-item]
     said = f"{overview_headline(both, 'hr20')} {overview_sentence(both, 'hr20', 0.43, 32)}"
-    rare = RareAccuracy(n[0], n[1], found[0], found[1], Estimate(*LEVEL), Estimate(*LEVEL))
+    rare = RareAccuracy(n[0], n[1], found[0], found[1], MeanInterval(*LEVEL), MeanInterval(*LEVEL))
     for sentence in re.split(r"(?<=\.) ", f"{said} {rare_sentence('RECAP', 'hr20', rare)}"):
         assert len(set(re.findall(r"\d+ of (\d+)", sentence))) <= 1, sentence
     if min(n[:2]) < 100:
@@ -283,7 +283,7 @@ def test_feature_curves_alone() -> None:
     ahead = "Feature curves alone rank better than RECAP: MRR 0.503 against 0.500."
     assert curves_headline("RECAP", ours, better) == ahead
     spans = ((0, -0.001, 0.005), (0.1, 0.05, 0.2), (-1, -2, -0.5))
-    said = [fitted_curves_line("RECAP", Estimate(*span), "hr20") for span in spans]
+    said = [fitted_curves_line("RECAP", MeanInterval(*span), "hr20") for span in spans]
     assert said[0] == "RECAP ties with feature curves alone (HR@20 difference −0.001 to +0.005)."
     assert "is ahead of" in said[1] and "is behind" in said[2]
 
