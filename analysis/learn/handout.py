@@ -3,10 +3,9 @@
 The template of figures draws bars and maps as SVG; other figures are tables.
 """
 
-import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,13 +15,11 @@ from analysis.learn.charts import Meaning, PlaceMap
 from analysis.learn.course import CLASS_MINUTES, COURSE, MINUTES, ROUTE, class_plan
 from analysis.learn.drawing import fill_of
 from analysis.learn.lesson import Lesson
-from recap.machine.printable import shortened
+from recap.machine.printable import shortened, unmarked
 
 PrintedPage = Literal["handout", "answer_key"]
 _WIDTH, _HEIGHT, _MARGIN = 820, 330, 30
 """Of a map on paper, as in its template."""
-_ESCAPED: Final = re.compile(r"\\([^\w\s])")
-_ENTITY: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 
 
 def sheet_html(sheet: PrintedPage, city: str, lessons: Sequence[Lesson | None]) -> str:
@@ -42,11 +39,7 @@ def plain_text(markdown: str) -> str:
     >>> plain_text("**Bar \\\\*A\\\\*** and more")
     'Bar *A* and more'
     """
-    text = markdown.replace("**", "")
-    text = _ESCAPED.sub(r"\1", text)
-    for entity, character in _ENTITY.items():
-        text = text.replace(entity, character)
-    return text
+    return unmarked(markdown.replace("**", ""))
 
 
 @cache
