@@ -122,6 +122,7 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
         ({"arms": [{"name": "../x", "label": "A"}], "compare": []}, "name"),
         ({"arms": [SPEC["arms"][0] | {"baseline": "markov", "epochs": 3}], "compare": []}, "a baseline has no"),
         ({"seeds": []}, "seeds"),
+        ({"baselines": ["moon"]}, "a baseline is one of popularity, .*, not 'moon'"),
     ],
 )
 def test_bad_specs_are_refused(change: dict[str, Any], message: str) -> None:
