@@ -8,7 +8,7 @@ from typer import Option
 from analysis.formatting import rank_number
 from app.cli.console import console, progress_console, say_what_is_new, steps_progress
 from app.cli.frames import frame_table, plain_rows
-from app.cli.options import DataOption, GivenTimeOption, MetricOption, ModelArgument, answers, takes
+from app.cli.options import DataOption, GivenTimeOption, ModelArgument, answers, takes
 from app.headings import HEADINGS, HOP_HEADINGS, LIFT_HEADINGS, MISS_HEADINGS, TITLES, WORTH_HEADINGS, accuracy_headings
 from recap import columns as c
 
@@ -118,7 +118,7 @@ def long_tail(
         str | None,
         Option(help="The model to compare with, by default visit_count, or visit_count_at_time with the time given."),
     ] = None,
-    metric: MetricOption = "hr20",
+    metric: OwnMetricOption = None,
     eta: EtaOption = 1,
     full: Annotated[
         bool, Option("--full", help="Also compare two hops with chance, and run a checkpoint's ablations.")
@@ -136,10 +136,11 @@ def long_tail(
     )
     from analysis.long_tail.lift import kept_hops, kept_lift
     from analysis.long_tail.misses import count_misses, describe_misses, label_misses
-    from analysis.records.accuracy import METRIC_LABELS
+    from analysis.records.accuracy import METRIC_LABELS, fitting_metric
     from analysis.records.causes import ablation_worth
     from recap.baselines import visit_counter
 
+    metric = metric or fitting_metric(opened.places_known)
     other = open_other(opened, reference or visit_counter(opened.reads_time), given_time=opened.reads_time)
     label, records, other_records = opened.label, opened.records(), other.records()
     tables = {
