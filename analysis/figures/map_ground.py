@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from analysis.basemap.document import LINES, parts_of
 from analysis.figures.letters import Letters
 from analysis.figures.palette import Palette, mix
 from analysis.figures.scale_bar import scale_bar
-from analysis.figures.table_rows import rows
 from analysis.geography import Camera, screen_offsets
 from analysis.workspace import Workspace
 
@@ -134,21 +132,6 @@ def pixels(camera: Camera, latitude: np.ndarray, longitude: np.ndarray) -> list[
 def on_picture(x: float, y: float) -> Pixel:
     """The picture's pixel for an offset from the map's middle."""
     return float(SCALE * (x + SIZE[0] / 2)), float(SCALE * (y + SIZE[1] / 2))
-
-
-def draw_text(draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, size: int) -> None:
-    draw.text(at, text, fill=colour, font=ImageFont.load_default(size), anchor="mm")
-
-
-def draw_names(
-    draw: ImageDraw.ImageDraw, names: pd.DataFrame, colours: Mapping[str, str], palette: Palette, letters: Letters
-) -> None:
-    """Draw placed names on plates of land: ``x, y, text, shift, anchor`` and ``of`` for the colour."""
-    font = letters.font(26)
-    for name in rows(names):
-        at = on_picture(name["x"] + name["shift"][0], name["y"] + name["shift"][1])
-        colour, anchor = colours[name["of"]], ANCHORS[name["anchor"]]
-        draw_plate(draw, at, letters.fit(name["text"]), colour, font, palette, anchor=anchor)
 
 
 def draw_plate(
