@@ -1,18 +1,17 @@
 """Every sentence, label and equation of the page "The model"."""
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from math import exp
 from typing import Final, NamedTuple
 
 import pandas as pd
 
 from analysis.explain.types import Role
-from analysis.formatting import capitalised, days, number_word, ordinal, percent, points, signed, signed_points
+from analysis.formatting import capitalised, number_word, ordinal, points, signed
 from analysis.records.ablations import HISTORY, TWO_HOPS, slug
 from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import LATELY, PAST, PATHS, PLACES, TIME, TRANSITIONS
-from recap.machine.printable import shortened
+from recap.machine.printable import count_of
 from recap.model.recap import CLIP, CORE, CORRECTION, NEW_PLACES
 
 SCORE_PART: Final = "score"
@@ -21,8 +20,6 @@ INTRO: Final = "Select a box to read what it does; wide bands add many points, h
 GLYPHS: Final[dict[Role, str]] = {"truth": "◎", "model": "●", "other": "●"}
 TIME_GIVEN_PART: Final = "time given part"
 """The part of time of a model that is asked where at a given time."""
-NEW_ONLY: Final = "new places only"
-CLIP_READ: Final = "0 to 10 points"
 
 
 class PartWords(NamedTuple):
@@ -158,72 +155,8 @@ def count_inputs(count: int) -> str:
     return f"{capitalised(number_word(count))} inputs add up to one score."
 
 
-def moment(local_seconds: int) -> str:
-    """A check-in's local time.
-
-    >>> moment(0)
-    'Thursday 00:00'
-    """
-    return datetime.fromtimestamp(local_seconds, UTC).strftime("%A %H:%M")
-
-
-def visits_read(count: int, days_ago: float | None) -> str:
-    """Past visits to a place.
-
-    >>> visits_read(6, 3.1), visits_read(0, None), visits_read(1, None)
-    ('6 visits, last 3 days ago', 'never visited', '1 visit')
-    """
-    if not count:
-        return "never visited"
-    what = "1 visit" if count == 1 else f"{count:,} visits"
-    return what if days_ago is None else f"{what}, last {days(days_ago)} ago"
-
-
 def recency_read(checkins_ago: int | None) -> str:
-    if checkins_ago is None:
-        return "never visited"
-    return "1 check-in ago" if checkins_ago == 1 else f"{checkins_ago:,} check-ins ago"
-
-
-def window_read(is_in: bool, length: int) -> str:
-    return f"last {length} check-ins: {'yes' if is_in else 'no'}"
-
-
-def transitions_read(own: int, others: int, total: int) -> str:
-    """Own and others' transitions from the current place.
-
-    >>> transitions_read(2, 4, 61), transitions_read(0, 0, 1)
-    ('2 own, 4 of 61 by others', '0 own, 0 of 1 by others')
-    """
-    return f"{own:,} own, {others:,} of {total:,} by others"
-
-
-def paths_read(count: int) -> str:
-    return "no path" if not count else "1 path" if count == 1 else f"{count:,} paths"
-
-
-def place_read(checkins: int, kilometres: float) -> str:
-    """Other users' check-ins at a place, and its distance.
-
-    >>> place_read(48, 1.234)
-    '48 check-ins by others, 1.2 km away'
-    """
-    far = f"{kilometres:.1f}" if kilometres < 100 else f"{kilometres:,.0f}"
-    return f"{checkins:,} check-in{'' if checkins == 1 else 's'} by others, {far} km away"
-
-
-def checkins_read(latest: Sequence[str], length: int) -> str:
-    return shortened(f"last {length}: {', '.join(latest)}", 28)
-
-
-def token_read(count: int, hops: int) -> str:
-    return f"{count:,} place{'' if count == 1 else 's'} {HOP_WORDS.get(hops, hops)} hop{'' if hops == 1 else 's'} away"
-
-
-def reader(name: str, curves: int) -> str:
-    if name == CORE:
-        return "Sequence model"
-    return {CLIP: "limit", GRAPH_TOKEN: ""}.get(name, "1 curve" if curves == 1 else f"{curves} curves")
+    return "never visited" if checkins_ago is None else f"{count_of(checkins_ago, 'check-in')} ago"
 
 
 def prior_reader(name: str, numbers: Mapping[str, float]) -> str:
@@ -237,10 +170,6 @@ def prior_reader(name: str, numbers: Mapping[str, float]) -> str:
     factor = points(numbers["lambda_prior"] * numbers.get(symbol, 0.0))
     tail = {"count": " log(1 + n)", "recency": f" exp(−r / {numbers['tau_rec']:.0f})", "window": " if in it"}
     return factor + tail[name]
-
-
-def gate_reader(gate: float | None) -> str:
-    return "gate" if gate is None else f"gate {signed_points(gate)}"
 
 
 def prior_tab(numbers: Mapping[str, float]) -> str:
@@ -292,18 +221,6 @@ def worth_note(worth: pd.DataFrame) -> str:
         f"{known:,} test cases lead to known places (or the current one), {new:,} to new ones. "
         f"Lines: 95 % intervals over users.{harm}"
     )
-
-
-def among_places(num_places: int) -> str:
-    return f"of {num_places:,} places"
-
-
-def score_line(rank: float, score: float) -> str:
-    return f"{ordinal(rank)}, score {points(score)}"
-
-
-def probability_line(probability: float) -> str:
-    return f"{percent(probability)} probability" if probability >= 0.01 else "below 1 % probability"
 
 
 def without_line(rank: float, without: float | None) -> str:
@@ -418,7 +335,6 @@ def shown_unit(name: str, unit: str) -> str:
     return _UNITS.get(name) or words.get(unit, unit)
 
 
-GATE_TITLE: Final = "Gate γ"
 WORTH_METRICS: Final = {"hr": "HR@20", "mrr": "MRR"}
 
 
@@ -434,7 +350,3 @@ def lost(value: float) -> str:
     ('0.650', '−0.040', '0.000')
     """
     return signed(value).removeprefix("+")
-
-
-def token_note(rank: float, without: float | None) -> str:
-    return f"The sequence model reads it. {without_line(rank, without)}"

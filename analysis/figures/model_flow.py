@@ -13,7 +13,7 @@ from analysis.explain.model_flow import FlowPart, ModelFlow
 from analysis.figures.charts import assembled, escape_tags, note
 from analysis.figures.contributions import group_colour
 from analysis.figures.palette import Palette, translucent
-from analysis.formatting import MINUS, ordinal, points, signed_points
+from analysis.formatting import MINUS, ordinal, percent, points, signed_points
 from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST
 from recap.machine.printable import shortened
@@ -62,7 +62,7 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
         notes.append(note(_READER[0] + 1.4, y - 10, f"<b>{part.reader[place]}</b>", palette.ink, 14))
         notes.append(note(_READER[0] + 1.4, y + 12, _both(flow, part, palette), palette.quiet, 12))
         if part.name == CORE and not flow.core_reads_all:
-            notes.append(note(_READER[1] + 1, y + 18, words.NEW_ONLY, palette.quiet, 12))
+            notes.append(note(_READER[1] + 1, y + 18, "new places only", palette.quiet, 12))
         data += _band(part, y, levels[part.name], bar_top, scale, place, palette)
     data.append(_targets(flow, rows, bar_top))
     shapes_of_bar, notes_of_bar = _score(flow, place, bar_top, scale, palette, is_open=opened == words.SCORE_PART)
@@ -174,7 +174,7 @@ def _token_line(y: float, core: float, palette: Palette) -> dict[str, Any]:
 
 def _token_note(flow: ModelFlow, part: FlowPart, place: int) -> str:
     without = None if part.without is None else part.without[place]
-    return words.token_note(flow.places[place].rank, without)
+    return f"The sequence model reads it. {words.without_line(flow.places[place].rank, without)}"
 
 
 def _targets(flow: ModelFlow, rows: dict[str, float], bar_top: float) -> dict[str, Any]:
@@ -207,13 +207,14 @@ def _score(
     shapes = [{**edge, "x0": x, "x1": x, "y0": ends[0], "y1": ends[1]}]
     shapes += [{**edge, "x0": x - 0.5, "x1": x, "y0": end, "y1": end} for end in ends]
     top, end = min(ends[0], top), {"xanchor": "right"}
+    likely = f"{percent(entry.probability)} probability" if entry.probability >= 0.01 else "below 1 % probability"
     name = f"<b>{words.GLYPHS[flow.roles[place]]} {_text(entry.name, _NAME)}</b>"
     notes = [
         note(99.8, 42, name, hue.text, 16, xanchor="right"),
         note(99.8, top + 24, f"<b>{ordinal(entry.rank)}</b>", palette.ink, 36, **end),
-        note(99.8, top + 60, words.among_places(flow.num_places), palette.quiet, 12, **end),
+        note(99.8, top + 60, f"of {flow.num_places:,} places", palette.quiet, 12, **end),
         note(99.8, top + 84, f"<b>Score {points(entry.score)}</b>", hue.text, 14, **end),
-        note(99.8, top + 106, words.probability_line(entry.probability), palette.quiet, 12, **end),
+        note(99.8, top + 106, likely, palette.quiet, 12, **end),
         note(
             99.8,
             top + 164,
@@ -222,7 +223,9 @@ def _score(
             15,
             xanchor="right",
         ),
-        note(99.8, top + 186, words.score_line(other.rank, other.score), palette.quiet, 14, xanchor="right"),
+        note(
+            99.8, top + 186, f"{ordinal(other.rank)}, score {points(other.score)}", palette.quiet, 14, xanchor="right"
+        ),
     ]
     return shapes, notes
 

@@ -156,8 +156,8 @@ def kept(kind: str) -> pd.DataFrame:
 TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "Evaluation records": lambda: kept("every_step").drop(columns=[c.TOP_POIS, c.TOP_SCORES]),
     "records with lists": lambda: kept("every_step").head(50),
-    "Misses": lambda: describe_misses(opened().dataset, opened().cases, kept("ablations")),
-    "Ablations": lambda: kept("ablations"),
+    "Misses": lambda: describe_misses(opened().dataset, opened().cases, kept("ablations-and-ties")),
+    "Ablations": lambda: kept("ablations-and-ties"),
     "Stops": lambda: read_trajectory(opened(), CASE).stops,
     "Past visits": lambda: pd.DataFrame([e.model_dump() for e in explained(7, full=True).visits[0].visits]),
     "Candidates": lambda: pd.json_normalize([entry.model_dump() for entry in explained(CASE).candidates]),
