@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from analysis.figures.library_internals import unchecked_figure
 from analysis.figures.palette import Palette
 
 FONT: Final = '"Source Sans", sans-serif'
@@ -43,7 +44,7 @@ def assembled(
     style = _house_style(layout, palette, height, margin)
     whole = _merged(style, layout)
     # Tests let plotly validate every such figure. The empty template stops plotly from computing its default one.
-    figure = go.Figure(data=[dict(trace) for trace in data], layout={**whole, "template": {}}, _validate=False)
+    figure = unchecked_figure(data, whole | {"template": {}})
     figure.layout.template = None
     return figure
 

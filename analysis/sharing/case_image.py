@@ -13,7 +13,6 @@ from analysis.figures.map_ground import ANCHORS, draw_disc, draw_part, draw_plat
 from analysis.figures.palette import LIGHT, Palette, mix
 from analysis.sharing.case_map import WIDTH_PX, CaseMap, case_map
 from analysis.sharing.ground import Ground, MapPoint
-from analysis.sharing.share import projection_of
 from analysis.sharing.shared_case import SharedPage
 
 _SIZE: Final = (1520, 1080)
@@ -29,7 +28,7 @@ def draw_case_image(page: SharedPage, *, palette: Palette = LIGHT, font: Path | 
 
     Without a font file that knows the names' letters, accents are left out.
     """
-    drawn = case_map(page.cases[0], page.places, projection_of(page))
+    drawn = case_map(page.cases[0], page.places)
     image = Image.new("RGB", _SIZE, palette.land)
     if drawn is not None:
         image = _draw(drawn, page.ground, palette, Letters(font), page.cases[0].time_given)

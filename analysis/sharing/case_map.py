@@ -74,9 +74,15 @@ class CaseMap(Config):
         return list(dict.fromkeys(mark.cell for mark in self.marks if mark.cell is not None))
 
 
-def case_map(case: SharedCase, places: list[SharedPlace], projection: Projection) -> CaseMap | None:
-    """The marks of one case; None if the source or both places have no point."""
-    drawn = case.paths[:MOST_PATHS]
+def projection_of(places: list[SharedPlace]) -> Projection:
+    """The map units of a page, from the places that it shows."""
+    known = [(place.latitude, place.longitude) for place in places if place.latitude is not None]
+    return Projection(*np.array(known, dtype=np.float64).reshape(-1, 2).T)
+
+
+def case_map(case: SharedCase, places: list[SharedPlace]) -> CaseMap | None:
+    """The marks of one case of a page with these places; None if the source or both places have no point."""
+    drawn, projection = case.paths[:MOST_PATHS], projection_of(places)
     at = {
         number: mark
         for number in {case.source, case.target, case.runner_up, *(path.place for path in drawn)}

@@ -18,7 +18,6 @@ from analysis.sharing.case_map import CaseMap, case_map
 from analysis.sharing.generalise import share_case
 from analysis.sharing.masking import Masking, places_by_name
 from analysis.sharing.places import MaskedPlaces
-from analysis.sharing.share import projection_of
 from analysis.sharing.shared_case import SharedCase, SharedPage, SharedPlace
 from recap.machine.rendering import finalize
 from recap.storage.atomic import write_text
@@ -27,8 +26,7 @@ _MOST_PATHS: Final = 8
 
 
 def render_html(page: SharedPage) -> str:
-    projection = projection_of(page)
-    bodies = [_case(case, page.places, case_map(case, page.places, projection)) for case in page.cases]
+    bodies = [_case(case, page.places, case_map(case, page.places)) for case in page.cases]
     return template("page.html.j2").render(page=page, bodies=bodies, style=_style())
 
 

@@ -36,7 +36,8 @@ from recap.evaluation.ranks import rank_of
 from recap.evaluation.records import write_records
 from recap.evaluation.scoring import rank_cases
 from recap.storage.cache_keys import COMPUTED
-from tests.analysis.planted import small_predictor
+from tests.analysis.planted import predictor_of, small_predictor
+from tests.worlds import small_city
 
 PAPER = {"history", "two_hops", "past_visits", "core", "correction", "graph_token"}
 KINDS: dict[str, tuple[dict[str, Any], set[str]]] = {
@@ -131,7 +132,7 @@ def test_a_group_is_worth_what_is_lost_without_it() -> None:
 
 def test_ties_are_counted_as_in_the_records() -> None:
     """A model of zeros ties places: better and tied places are those of an evaluation."""
-    base = small_predictor(**KINDS["paper"][0])
+    base = predictor_of(small_city(), **KINDS["paper"][0])  # of its own: it is changed
     with torch.no_grad():
         for weight in base.scorer.model.parameters():
             weight.zero_()
