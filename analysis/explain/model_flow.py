@@ -63,7 +63,7 @@ class ModelFlow(Config):
         return next((part for part in self.parts if part.name == name), None)
 
     def explain(self, name: str) -> words.PartWords:
-        """Title, sentences and equation of a part, as they are in this model."""
+        """Sentences and equation of a part, as they are in this model."""
         part = words.PART_WORDS[words.TIME_GIVEN_PART if name == TIME and self.given_time else name]
         if name == words.SCORE_PART:
             symbols = {CORE: r"\ell_t^{\mathrm{core}}(d)", CORRECTION: r"\Delta_t(d)"}

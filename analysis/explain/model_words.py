@@ -8,11 +8,11 @@ import pandas as pd
 
 from analysis.explain.types import Role
 from analysis.formatting import capitalised, number_word, ordinal, points, signed
-from analysis.records.ablations import HISTORY, TWO_HOPS, slug
+from analysis.records.ablations import HISTORY, TWO_HOPS, part_label, slug
 from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import LATELY, PAST, PATHS, PLACES, TIME, TRANSITIONS
 from recap.machine.printable import count_of
-from recap.model.recap import CLIP, CORE, CORRECTION, NEW_PLACES
+from recap.model.recap import CLIP, CORE, CORRECTION, NEW_PLACES, PRIOR_TERMS
 
 SCORE_PART: Final = "score"
 WORTH_TAB: Final = "What each part is worth"
@@ -23,9 +23,8 @@ TIME_GIVEN_PART: Final = "time given part"
 
 
 class PartWords(NamedTuple):
-    """Title of a part, at most two sentences, and its equation in LaTeX."""
+    """A part in at most two sentences, and its equation in LaTeX."""
 
-    title: str
     does: str
     equation: str
 
@@ -33,80 +32,62 @@ class PartWords(NamedTuple):
 _CURVES_EQUATION: Final = r"\sum_{j} f_j(x_j(d))"
 PART_WORDS: Final = {
     SCORE_PART: PartWords(
-        "Score",
-        "All contributions add up to a place's score. Every place gets one, and the highest ranks first.",
-        "",
+        "All contributions add up to a place's score. Every place gets one, and the highest ranks first.", ""
     ),
     PAST: PartWords(
-        "Past visits",
         "Each curve turns a number about the user's visits to a place, or the product (×) of two numbers, into "
         "points. New places get 0.",
         _CURVES_EQUATION,
     ),
     TIME: PartWords(
-        "Time of day and week",
         "These curves read visits up to two hours later in the day, after a check-in at this hour, or on this kind of "
         "day. Recent visits count more.",
         r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
     ),
     TIME_GIVEN_PART: PartWords(
-        "Time of day and week",
         "These curves read visits near the time given: on all days, on such days, on this weekday; and visits after a "
         "pause as long as this one. Recent visits count more.",
         r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
     ),
     TRANSITIONS: PartWords(
-        "Transitions from here",
         "These curves count transitions from the current place: the user's own, and other users' in training.",
         r"f(\log(1 + m_{sd})) + \ldots",
     ),
     PATHS: PartWords(
-        "Two-hop paths",
         "A path goes through one place in between, along other users' transitions. One curve reads the sum over all "
         "paths.",
         r"f\Big(\sum_m A_{sm} A_{md}\Big)",
     ),
     PLACES: PartWords(
-        "Popularity and distance",
         "These curves read a place's popularity, distance, category, and visits by similar users. Known and new places "
         "have separate curves.",
         _CURVES_EQUATION,
     ),
     "count": PartWords(
-        "Visits before",
         "The more often the user has been to a place, the more points it gets.",
         r"\lambda_{\mathrm{prior}}\, w_{\mathrm{cnt}} \log(1 + n_t(d))",
     ),
     "recency": PartWords(
-        "Last visit",
         "The points fade with the check-ins since the last visit.",
         r"\lambda_{\mathrm{prior}}\, w_{\mathrm{rec}}\, e^{-r_t(d) / \tau_{\mathrm{rec}}}",
     ),
     "window": PartWords(
-        "Recent window",
         "A place among the latest check-ins gets a fixed number of points.",
         r"\lambda_{\mathrm{prior}}\, w_{\mathrm{win}}\, \mathbf{1}[d \in \mathcal{W}_t]",
     ),
-    CLIP: PartWords(
-        "Limit",
-        "Past visits add between 0 and 10 points.",
-        r"R_t(d) = \mathrm{clip}_{[0,\, b_{\max}]}(\ldots)",
-    ),
+    CLIP: PartWords("Past visits add between 0 and 10 points.", r"R_t(d) = \mathrm{clip}_{[0,\, b_{\max}]}(\ldots)"),
     CORRECTION: PartWords(
-        "Correction",
         "A small network compares the current moment with the last visit to the place. It raises or lowers the points "
         "for past visits.",
         r"\begin{aligned}\Delta_t(d) &= \lambda_{\mathrm{corr}}\, \gamma_t(d)\, R_t(d) \\ "
         r"\gamma_t(d) &= \tanh(\mathrm{MLP}_g[\mathbf{q}; \mathbf{v}; \mathbf{q} \odot \mathbf{v}])\end{aligned}",
     ),
     CORE: PartWords(
-        "Sequence model",
         "A Transformer reads the user, the latest check-ins as tokens, and the graph token. "
         "Its output is compared with each place.",
         r"\ell_t^{\mathrm{core}}(d) = \mathbf{w}_d^{\top} \mathbf{h}_t + b_d",
     ),
     GRAPH_TOKEN: PartWords(
-        "Graph token",
         "One token averages the places that {hops}-hop paths lead to. It adds no points itself: the "
         "sequence model reads it.",
         r"\mathbf{{g}}_t = \mathrm{{LN}}(\mathrm{{MLP}}((A^{{{n}}} E)_s))",
@@ -125,7 +106,9 @@ _LEADS: Final = {
 
 
 def title(name: str) -> str:
-    return PART_WORDS[name].title
+    """Of the score, a group, a term of the paper's prior or the graph token."""
+    fixed = {SCORE_PART: "Score", CLIP: "Limit"}.get(name)
+    return fixed or (curve_label(name) if name in PRIOR_TERMS else part_label(name))
 
 
 def input_title(name: str) -> str:
