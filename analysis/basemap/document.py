@@ -1,4 +1,4 @@
-"""A basemap as one JSON document: GeoJSON layers by name, their box, and who owns the data."""
+"""A basemap as one JSON document: GeoJSON layers by name, and who owns the data."""
 
 import json
 import math
@@ -40,7 +40,7 @@ def box_of(latitude: np.ndarray, longitude: np.ndarray) -> Box:
     )
 
 
-def compose(layers: Mapping[str, list[tuple[dict[str, Any], Any]]], box: Box, attribution: str) -> Basemap:
+def compose(layers: Mapping[str, list[tuple[dict[str, Any], Any]]], attribution: str = "") -> Basemap:
     """Build a document from shapely geometries with properties, by layer; leave out empty layers."""
     collections = {
         name: {"type": "FeatureCollection", "features": [f for f in map(_feature, layers[name]) if f is not None]}
@@ -48,15 +48,7 @@ def compose(layers: Mapping[str, list[tuple[dict[str, Any], Any]]], box: Box, at
         if name in layers
     }
     kept = {name: collection for name, collection in collections.items() if collection["features"]}
-    west, south, east, north = box
-    return {
-        "name": "",
-        "center": [(west + east) / 2, (south + north) / 2],
-        "bounds": list(box),
-        "attribution": attribution,
-        "order": list(kept),
-        "layers": kept,
-    }
+    return {"attribution": attribution, "order": list(kept), "layers": kept}
 
 
 def _feature(item: tuple[dict[str, Any], Any]) -> dict[str, Any] | None:
