@@ -93,13 +93,12 @@ def describe_flow(edited_case: EditedCase, against: int | None = None) -> ModelF
         adds = None
         if name != GRAPH_TOKEN:
             adds = tuple(place.groups[name] if name in terms else place.terms[name] for place in places)
-        reads, reader = facts.of(name)
         parts.append(
             FlowPart(
                 name=name,
                 title=words.input_title(name),
-                reads=reads,
-                reader=reader,
+                reads=(facts.reads(name, 0), facts.reads(name, 1)),
+                reader=(facts.reader(name, 0), facts.reader(name, 1)),
                 adds=adds,
                 without=without.get(name),
             )
@@ -148,12 +147,7 @@ class _Facts:
         self._model = edited_case.predictor.model
         self._visits = [edited_case.past_visits(poi) for poi in pois]
 
-    def of(self, name: str) -> tuple[tuple[str, str], tuple[str, str]]:
-        pair = [self._reads(name, at) for at in range(2)]
-        readers = [self._reader(name, at) for at in range(2)]
-        return (pair[0], pair[1]), (readers[0], readers[1])
-
-    def _reads(self, name: str, at: int) -> str:
+    def reads(self, name: str, at: int) -> str:
         last, count = self._visits[at].last, len(self._visits[at].visits)
         often = "never visited" if last is None else count_of(count, "visit")
         match name:
@@ -184,7 +178,7 @@ class _Facts:
                 hops = f"{words.HOP_WORDS.get(self._hops, self._hops)} hop{'s' * (self._hops != 1)}"
                 return f"{count_of(self._neighbourhood(), 'place')} {hops} away"
 
-    def _reader(self, name: str, at: int) -> str:
+    def reader(self, name: str, at: int) -> str:
         if name in PRIOR_TERMS:
             return words.prior_reader(name, self._numbers)
         if name == CORRECTION:

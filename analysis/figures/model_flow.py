@@ -40,10 +40,9 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
     data: list[dict[str, Any]] = []
     shapes: list[dict[str, Any]] = []
     notes = [note(x, 8, text, palette.quiet, 13) for x, text in ((_INPUT[0], "Input"), (_READER[0], "Points"))]
-    scale = _scale(flow)
+    scale, bar_top = _scale(flow)
     rows = {part.name: _TOP + _PITCH * row + _BOX / 2 for row, part in enumerate(flow.parts)}
     levels = _levels(flow, place)
-    bar_top = _bar_top(flow, scale)
     for part in flow.parts:
         y = rows[part.name]
         is_open = part.name == opened
@@ -55,7 +54,9 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
         notes.append(note(1.6, y + 12, _text(part.reads[place], 26), palette.quiet, 12))
         if is_token:
             data.append(_token_line(y, rows[CORE], palette))
-            notes.append(note(_READER[0] - 5, y + 15, _token_note(flow, part, place), palette.paths.text, 12))
+            loss = words.without_line(flow.places[place].rank, None if part.without is None else part.without[place])
+            said = f"The sequence model reads it. {loss}"
+            notes.append(note(_READER[0] - 5, y + 15, said, palette.paths.text, 12))
             continue
         shapes.append(_line(_INPUT[1], _READER[0], y, palette))
         shapes.append(_box(_READER, y, palette, is_open=is_open, ground=palette.band))
@@ -89,12 +90,13 @@ def part_colour(name: str, palette: Palette) -> str:
     return group_colour(PAST if name in (*PRIOR_TERMS, CLIP, CORRECTION) else name, palette)
 
 
-def _scale(flow: ModelFlow) -> float:
-    """Pixels per point, the same for both places."""
+def _scale(flow: ModelFlow) -> tuple[float, float]:
+    """Pixels per point, and the bar's top; the same for both places."""
     adds = [[part.adds[place] for part in flow.parts if part.adds is not None] for place in range(2)]
     highest = max(sum(value for value in column if value > 0) for column in adds)
     widest = max(abs(value) for column in adds for value in column)
-    return min(_TALLEST / max(highest, 1e-9), _WIDEST / max(widest, 1e-9))
+    scale = min(_TALLEST / max(highest, 1e-9), _WIDEST / max(widest, 1e-9))
+    return scale, max(_TOP + 62.0, _TOP + _PITCH * len(adds[0]) / 2 - scale * highest / 2)
 
 
 def _levels(flow: ModelFlow, place: int) -> dict[str, float]:
@@ -102,25 +104,17 @@ def _levels(flow: ModelFlow, place: int) -> dict[str, float]:
 
     Positive bands are stacked downwards. Negative ones subtract upwards from the last positive one.
     """
+    added = {part.name: part.adds[place] for part in flow.parts if part.adds is not None}
     levels, down = {}, 0.0
-    for part in flow.parts:
-        if part.adds is not None and part.adds[place] >= 0:
-            levels[part.name] = down
-            down += part.adds[place]
-    for part in reversed(flow.parts):
-        if part.adds is not None and part.adds[place] < 0:
-            down += part.adds[place]
-            levels[part.name] = down
+    for name, value in added.items():
+        if value >= 0:
+            levels[name] = down
+            down += value
+    for name, value in reversed(added.items()):
+        if value < 0:
+            down += value
+            levels[name] = down
     return levels | {GRAPH_TOKEN: 0.0}
-
-
-def _bar_top(flow: ModelFlow, scale: float) -> float:
-    rows = sum(part.adds is not None for part in flow.parts)
-    highest = max(
-        sum(part.adds[place] for part in flow.parts if part.adds is not None and part.adds[place] > 0)
-        for place in range(2)
-    )
-    return max(_TOP + 62.0, _TOP + _PITCH * rows / 2 - scale * highest / 2)
 
 
 def _band(
@@ -170,11 +164,6 @@ def _token_line(y: float, core: float, palette: Palette) -> dict[str, Any]:
     down = y + (end - y) * (1 - np.cos(_STEPS * np.pi / 2))
     line = {"color": palette.paths.fill, "width": 2, "dash": "dash"}
     return _trace(x.tolist(), down.tolist(), mode="lines", line=line)
-
-
-def _token_note(flow: ModelFlow, part: FlowPart, place: int) -> str:
-    without = None if part.without is None else part.without[place]
-    return f"The sequence model reads it. {words.without_line(flow.places[place].rank, without)}"
 
 
 def _targets(flow: ModelFlow, rows: dict[str, float], bar_top: float) -> dict[str, Any]:
