@@ -34,7 +34,7 @@ def shores(latitude: np.ndarray, longitude: np.ndarray) -> Basemap | None:
         "water": [({"kind": "sea"}, frame.difference(land))],
         "shore": [({}, shapely.line_merge(land.boundary.intersection(inner)))],
     }
-    return compose(layers, box, OPENSTREETMAP)
+    return compose(layers, OPENSTREETMAP)
 
 
 def land_in(box: Box) -> Any:

@@ -300,8 +300,8 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
             variant = replace(variant, history=history)
         case AddVisit():
             check_poi(edited_case.ranker, edit.poi)
-            number = _next_number(edited_case)
             original = edited_case.ranker.history(edited_case.moment)
+            number = len(original) + sum(isinstance(done, AddVisit) for done in edited_case.edits)
             offset = int(original.local_seconds_H[-1] - original.seconds_H[-1])  # an edited clock is no time zone
             history, visit_H = _insert(variant.history, visit_H, edit.poi, _local(edit), offset, number, edit)
             variant = replace(variant, history=history)
@@ -368,12 +368,6 @@ def _drop(history: History, at: int) -> History:
     columns = ("poi_H", "seconds_H", "local_seconds_H", "trajectory_H")
     kept: dict[str, Any] = {name: np.delete(getattr(history, name), at) for name in columns}
     return replace(history, **kept)
-
-
-def _next_number(edited_case: EditedCase) -> int:
-    added = sum(isinstance(edit, AddVisit) for edit in edited_case.edits)
-    original = len(edited_case.ranker.history(edited_case.moment))
-    return original + added
 
 
 def _local(edit: AddVisit | MoveVisit) -> int:

@@ -11,8 +11,8 @@ from analysis.explain.edits import EditError, parse_edits
 from analysis.explain.explain_case import explain_case
 from analysis.explain.links import CaseLink
 from analysis.explain.model_flow import describe_flow
+from analysis.figures.explain_map import draw_explain_image
 from analysis.figures.map_ground import MapGround
-from analysis.figures.map_image import draw_explain_image
 from analysis.figures.palette import LIGHT
 from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.generalise import shared_points
