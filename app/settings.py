@@ -8,7 +8,7 @@ from typing import Any
 from pydantic.dataclasses import dataclass
 
 from app.door import OWN_NAMES
-from recap.storage.installed import bundles_folder
+from recap.storage.user_folder import bundles_folder
 
 
 @dataclass(frozen=True)

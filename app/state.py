@@ -14,7 +14,7 @@ from app import address
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint, what_is_new
 from recap.errors import CaseError, ConfigError
-from recap.history.moments import Case, Moment, link_number
+from recap.history.moments import Moment, link_number
 from recap.machine.printable import markdown_text
 
 _PREDICTIONS, _MODEL = "predictions", "model"
@@ -190,11 +190,9 @@ def current_moment(opened: Workspace, first: Callable[[], int], *, only_cases: b
         asked = link if link["row"] is not None or link["stops"] is not None else None
         address.choose("half", None)  # a link to a case opens Explain on its prediction
     if asked is not None and not only_cases:
-        from recap.asking.itinerary import Itinerary  # loads torch
-
         known = opened.known
         try:
-            moment = known.moment(Itinerary.read(asked, known.dataset, known.checkins))
+            moment = known.moment(Moment.read(asked, known.dataset, known.checkins))
         except (CaseError, ConfigError):
             st.warning("The link's check-in is not one of its user's here, so a case is shown.")
         else:
@@ -223,8 +221,8 @@ def set_case(case: int) -> None:
 
 def set_moment(moment: Moment) -> None:
     """Show a case or a user's moment; then the case stays for views that show cases only."""
-    if isinstance(moment, Case):
-        set_case(moment.number)
+    if moment.case is not None:
+        set_case(moment.case)
     else:
         st.session_state["moment"] = moment
 

@@ -10,8 +10,8 @@ from recap.data import checks
 from recap.data.cleaning import DROP_REASONS, DataConfig
 from recap.data.parsing.options import FIELDS
 from recap.data.parsing.read_report import HARMLESS, REASONS
-from recap.data.readers.published import HEADER
 from recap.data.reading import SOURCE_FORMATS
+from tests.sources import GETNEXT_HEADER
 
 TEXT = (Path(__file__).resolve().parents[1] / "docs" / "data.md").read_text(encoding="utf-8")
 
@@ -28,7 +28,7 @@ def described(name: str) -> bool:
         pytest.param(REASONS, id="reasons of the account"),
         pytest.param(DROP_REASONS, id="reasons of the protocol"),
         pytest.param(FIELDS, id="fields of --map"),
-        pytest.param(HEADER.split(","), id="GETNext's header"),
+        pytest.param(GETNEXT_HEADER.split(","), id="GETNext's header"),
         pytest.param(
             [name for name in DataConfig.model_fields if name != "drop_exact_duplicates"], id="settings of the protocol"
         ),

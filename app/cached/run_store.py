@@ -11,13 +11,12 @@ from recap.baselines import PRETRAINED
 from recap.errors import RecapError
 from recap.runs.execution.control import ensure_runner
 from recap.runs.execution.gpus import Gpu, read_gpus
-from recap.runs.store.description import describe_briefly
+from recap.runs.store.description import RunRow, describe_briefly
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease
 from recap.runs.store.submission import build_specs
-from recap.runs.store.types import RunRow
 
 if TYPE_CHECKING:
     from analysis.compare.with_pretrained import AgainstPretrained

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 from typer import Option
 
-from recap.storage.installed import data_path
+from recap.storage.user_folder import data_path
 
 _LARGE_TEXT: Final[dict[str, Any]] = {
     "theme_baseFontSize": 24,
@@ -59,7 +59,7 @@ def run_app(
     from recap.baselines import PRETRAINED
     from recap.errors import CheckpointError, ConfigError, DatasetError
     from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, recover_folders
-    from recap.storage.installed import data_path
+    from recap.storage.user_folder import data_path
 
     for given in (data, checkpoint):
         if given is not None:

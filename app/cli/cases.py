@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from analysis.formatting import rank_number
 from app.cli.console import console, say_what_is_new
-from app.cli.long_tail import open_model, run_ablations
+from app.cli.long_tail import open_named, run_ablations
 from app.cli.options import CheckpointOption, DataOption, GivenTimeOption, answers, takes
 from app.cli.sharing import Sharing, sharing_options
 from recap import columns as c
@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 cases = typer.Typer(help="Find and share single cases.")
 
 _SHOWN_CASES: Final = 50
-CollectionOption = Annotated[str | None, Option(help="Title of a collection.")]
-NamesArgument = Annotated[list[str] | None, Argument(help="Names of saved cases.")]
 
 
 @cases.command()
 @answers
-@takes(opened=open_model)
+@takes(opened=open_named)
 def find(
     opened: "Workspace",
     show: Annotated[str, Option(help="Filters, with commas: tail, unseen, missed, history, hops.")] = "",
@@ -59,8 +57,8 @@ def find(
 def share(
     data: DataOption,
     checkpoint: CheckpointOption,
-    names: NamesArgument = None,
-    collection: CollectionOption = None,
+    names: Annotated[list[str] | None, Argument(help="Names of saved cases.")] = None,
+    collection: Annotated[str | None, Option(help="Title of a collection.")] = None,
     given_time: GivenTimeOption = False,
     *,
     sharing: Sharing,
@@ -79,21 +77,13 @@ def share(
     if not stored:
         raise CaseError("no case to share: give names of saved cases, or --collection TITLE of a collection with cases")
     opened = Workspace.open(data, checkpoint, given_time=given_time)
-    say_what_is_new(opened.match)
     predictor, explained = opened.predictor, []
     for kept in stored:
         link = kept.value.link
         link.check(predictor)
-        explained.append(
-            explain_case(
-                predictor,
-                link.case,
-                about=link.about,
-                against=link.against,
-                edits=parse_edits(link.edits),
-                split=link.split,
-            )
-        )
+        asked: dict[str, Any] = {"about": link.about, "against": link.against, "split": link.split}
+        explained.append(explain_case(predictor, link.case, edits=parse_edits(link.edits), **asked))
+    say_what_is_new(opened.match)
     title, notes = chosen.value.title if chosen else "", [kept.value.note for kept in stored]
     for line in sharing.write(explained, opened, title=title, notes=notes):
         console.print(line, markup=False)

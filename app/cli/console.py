@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,9 +60,11 @@ def print_json(payload: Any) -> None:
     print(escape_json(json.dumps(finite_json(payload), ensure_ascii=False, allow_nan=False)))
 
 
-def say_what_is_new(*matches: "Match | None") -> None:
-    """Say how many users and places are new to each checkpoint, in one line for all that say the same."""
-    for line in dict.fromkeys(match.line for match in matches if match is not None):
+def say_what_is_new(*matches: "Match | None", notes: Iterable[str] = ()) -> None:
+    """Say how many users and places are new to each checkpoint, in one line for all that say the same, and the notes;
+    right before the answer, because a refusal is one line.
+    """
+    for line in dict.fromkeys([*(match.line for match in matches if match is not None), *notes]):
         progress_console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

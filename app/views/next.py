@@ -20,7 +20,7 @@ from recap.machine.printable import markdown_text
 @error_boundary
 def view() -> None:
     source = open_source()
-    opened = explanations.open_model(source).known
+    opened = explanations.ready(source).known
     with st.container(horizontal=True, vertical_alignment="center"):
         part = choice_control("part", {name: name for name in choice.PARTS}, choice.ONE, choice.PARTS)
         itinerary = choice.current_itinerary(opened, part)

@@ -21,7 +21,6 @@ from app.components.walk.case_choice import (
     walk_selection,
 )
 from app.components.walk.walk_player import show_walk_player
-from recap.history.moments import Case
 
 
 @error_boundary
@@ -31,7 +30,7 @@ def view() -> None:
         filters_changed()  # a link that names filters and no case opens the first case that passes
     only_cases = source.imported is not None
     moment = state.current_moment(opened, partial(first_case, source), only_cases=only_cases)
-    case = moment.number if isinstance(moment, Case) else last_case(opened.known, moment)
+    case = last_case(opened.known, moment) if moment.case is None else moment.case
     st.session_state["case"] = case
     state.write_moment(moment, case=str(case))
     selection = walk_selection(source)

@@ -20,7 +20,7 @@ import recap
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, ConfigError, DataError, FolderInUseError, RecapError
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.training.baselines import build_baseline
 from tests.background import walking_dataset
@@ -210,9 +210,9 @@ def test_a_table_of_metrics_is_the_evaluation() -> None:
     """One row for each group, in its order, with the evaluation's numbers."""
     data = walking_dataset()
     graph = TransitionGraph.from_dataset(data)
-    for protocol in ("every_step", "every_next"):
-        metrics = evaluate(build_baseline("markov", data, graph), data, graph, protocol=protocol).metrics
-        found = recap.load("markov").evaluate(data, protocol=protocol)
+    for name, protocol in (("markov", "every_step"), ("markov", "every_next"), ("visit_count_at_time", "every_next")):
+        metrics = evaluate(build_baseline(name, data, graph), data, graph, protocol=protocol).metrics
+        found = recap.load(name).evaluate(data, protocol=protocol, given_time=name != "markov")
         assert found.columns.tolist() == ["group", *metrics["all"]]
         assert found["group"].tolist() == list(metrics)
         assert found.loc[0, "mrr"] == metrics["all"]["mrr"]

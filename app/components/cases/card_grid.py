@@ -62,7 +62,8 @@ def show_cards(source: Source, shelf: Shelf, entries: Sequence[CardEntry], chose
 def _card(source: Source, searched: RecipeTables, shelf: Shelf, entry: CardEntry, place: str, is_chosen: bool) -> None:
     opened = open_workspace(source)
     card = describe_card(opened, searched, entry.case, entry.found)
-    hops = searched.hops_ablation if entry.found is not None and entry.found.recipe == "two_hop_paths" else None
+    is_of_hops = entry.found is not None and entry.found.recipe == "two_hop_paths"
+    hops = searched.ablation("two_hop_paths") if is_of_hops else None
     picture = maps.thumbnail(source, entry.case, state.theme_palette().theme, hops=hops)
     st.image(picture, width="stretch", alt=words.picture_alt(card.source, card.target))
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):

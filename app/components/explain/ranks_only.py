@@ -23,7 +23,7 @@ from app.components.walk.predictions import imported_sentence
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
-from recap.history.moments import Case, Moment
+from recap.history.moments import Moment
 
 _SIDE, _HEIGHT = 330, 360
 
@@ -78,7 +78,8 @@ def _tray(source: Source, moment: Moment, before: RanksOnly, shown: RanksOnly, e
     say_once("edit_refused")
 
 
-def show_listed_ranks(source: Source, case: Case) -> None:
+def show_listed_ranks(source: Source, case: Moment) -> None:
+    assert case.case is not None
     opened = open_workspace(source)
     show_truth = case_bar(source, case)
     prediction = predict(source, case)
@@ -90,5 +91,5 @@ def show_listed_ranks(source: Source, case: Case) -> None:
     said = describe_listed(model_label(source), truth, None if math.isnan(rank) else rank, names)
     st.title(shown_sentence(said, {"target": "orange", "runner_up": "blue"}), anchor=False)
     st.markdown(from_line(opened.labels[int(prediction.case[c.SOURCE])]))
-    quiet(imported_sentence(source, case.number))
+    quiet(imported_sentence(source, case.case))
     open_case_button(WALK, source, case, key="walk")

@@ -14,7 +14,6 @@ from analysis.records.case_filters import (
     FILTERS,
     RANKED,
     cases_at_place,
-    cases_of_steps,
     filter_cases,
     filter_labels,
     resolve_filter,
@@ -45,7 +44,7 @@ def filters_changed() -> None:
 def filter_controls(source: Source, selection: Selection | None) -> None:
     labels = filter_labels(causes=source.has_parts and not waits_for_causes(source))
     link = address.linked_lists("show")
-    if link is not None:  # also labels of a baseline, or from before a filter was renamed
+    if link is not None:  # also labels of a baseline
         address.choose("show", [name for name in map(resolve_filter, link["show"]) if name is not None])
     shown = cast("list[str]", address.chosen("show") or [])
     address.write(show=[labels[name] for name in shown])
@@ -143,7 +142,7 @@ def count_and_jumps(source: Source, case: int, numbers: np.ndarray) -> None:
 def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:
     cases = open_workspace(source).cases
     if not set(shown) & RANKED:  # transition counts need no model
-        return cases_of_steps(cases, shown) if shown else np.arange(len(cases))
+        return filter_cases(cases, None, shown)
     records, markov = read_records(source), read_records(source, "markov")
     if not is_known(records, f"hr{k}"):
         st.warning(words.ranks_unknown(k, shortest_list(records)))

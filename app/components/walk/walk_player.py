@@ -25,7 +25,7 @@ from app.headings import STOP_HEADINGS
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
-from recap.history.moments import Case, Moment
+from recap.history.moments import Moment
 
 SECONDS_PER_STEP = 1.6
 
@@ -55,7 +55,7 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     state.set_moment(moment)
     state.write_moment(moment, case=str(st.session_state["case"]))
     opened = opened.at(moment)
-    if not isinstance(moment, Case):  # the user's last check-in, maybe on a later trajectory
+    if moment.case is None:  # the user's last check-in, maybe on a later trajectory
         trajectory = read_trajectory(opened, moment)
     prediction = explanations.predict(source, moment)
     is_known = prediction.has_truth
@@ -99,7 +99,7 @@ def _steps(source: Source, trajectory: Trajectory) -> list[Moment]:
 
     Imported lists and models that read the next check-in's time end with the last case.
     """
-    if source.imported is not None or explanations.open_model(source).scorer.reads_target_time:
+    if source.imported is not None or explanations.ready(source).scorer.reads_target_time:
         return trajectory.moments
     last = last_moment(open_workspace(source), trajectory)
     return trajectory.moments if last is None else [*trajectory.moments, last]

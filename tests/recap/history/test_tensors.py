@@ -21,7 +21,6 @@ from recap.history.tensors import (
     CaseBatch,
     CheckinTensors,
     Histories,
-    TimedHistories,
     find_revisit_candidates,
     local_hour_fraction,
     local_weekday,
@@ -30,7 +29,7 @@ from recap.history.visits import NEVER, Visits
 from recap.model.backbone import suffix_rows
 from recap.model.config import Stage
 from recap.model.scorer import RecapScorer
-from recap.published.config import PublishedConfig
+from recap.published.configs import PublishedConfig
 from recap.published.network import PublishedScorer
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
@@ -254,7 +253,7 @@ def test_nothing_after_a_history_changes_a_score(name: str) -> None:
         row_B = torch.tensor([row])
         time_B = own.local_seconds_T[row_B] + 3600
         before, after = (
-            TimedHistories(table, row_B, time_B) if scorer.reads_target_time else Histories(table, row_B)
+            Histories(table, row_B, time_B) if scorer.reads_target_time else Histories(table, row_B)
             for table in (own, overwritten(own, row))
         )
         assert torch.equal(scorer.score(before).total, scorer.score(after).total), row
@@ -274,4 +273,4 @@ def test_only_a_case_knows_what_follows() -> None:
     cases = CaseBatch(own, torch.tensor([3]))
     assert cases.target_B.tolist() == [int(own.poi_T[4])]
     for histories, timed in ((cases.histories(), False), (cases.histories(target_time=True), True)):
-        assert isinstance(histories, TimedHistories) is timed and not hasattr(histories, "target_B")
+        assert (histories.next_local_seconds_B is not None) is timed and not hasattr(histories, "target_B")
