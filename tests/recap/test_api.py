@@ -18,6 +18,7 @@ from shapely.geometry import Point
 
 import recap
 from recap import columns as c
+from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, ConfigError, DataError, FolderInUseError, RecapError
 from recap.evaluation.scoring import evaluate
@@ -210,7 +211,8 @@ def test_a_table_of_metrics_is_the_evaluation() -> None:
     """One row for each group, in its order, with the evaluation's numbers."""
     data = walking_dataset()
     graph = TransitionGraph.from_dataset(data)
-    for name, protocol in (("markov", "every_step"), ("markov", "every_next"), ("visit_count_at_time", "every_next")):
+    protocols: tuple[Protocol, ...] = ("every_step", "every_next", "every_next")
+    for name, protocol in zip(("markov", "markov", "visit_count_at_time"), protocols, strict=True):
         metrics = evaluate(build_baseline(name, data, graph), data, graph, protocol=protocol).metrics
         found = recap.load(name).evaluate(data, protocol=protocol, given_time=name != "markov")
         assert found.columns.tolist() == ["group", *metrics["all"]]
