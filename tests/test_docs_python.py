@@ -8,8 +8,7 @@ import pytest
 
 import recap
 from recap import columns as c
-from recap.data.dataset import Dataset
-from tests.test_docs_commands import NUM_USERS, ROOT
+from tests.test_docs_commands import ROOT, demo_rows
 
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -17,16 +16,11 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 def write_csv(path: Path) -> None:
     """Check-ins of the first users of the demo city, moved from the sea to New York, under names that people use."""
-    city = Dataset.load(ROOT / "checkpoints" / "demo-city" / "dataset")
-    rows = city.checkins[city.checkins[c.USER] < NUM_USERS]
-    places = city.pois.iloc[rows[c.POI]].reset_index(drop=True)
-    table = places[[c.CATEGORY]].assign(
-        latitude=places[c.LATITUDE] - 5.3,
-        longitude=places[c.LONGITUDE] - 58.1,
-        user_id=rows[c.USER].to_numpy() + 1,
-        venue_id=places[c.POI_ID],
-        utc_time=rows[c.TIME].dt.strftime("%Y-%m-%d %H:%M:%S").to_numpy(),
-    )
+    rows = demo_rows().rename(columns={c.POI_ID: "venue_id"})
+    table = rows[[c.CATEGORY, c.LATITUDE, c.LONGITUDE, "venue_id"]].assign(user_id=rows[c.USER] + 1)
+    table["utc_time"] = rows[c.TIME].dt.strftime("%Y-%m-%d %H:%M:%S")
+    table[c.LATITUDE] -= 5.3
+    table[c.LONGITUDE] -= 58.1
     table.to_csv(path, index=False)
 
 

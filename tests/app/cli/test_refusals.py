@@ -9,12 +9,16 @@ import pytest
 from tests.checkins import write_foursquare
 from tests.cli_runner import recap_here
 from tests.shell import assert_refused
+from tests.tiny import WORDS
 from tests.worlds import habit_rows
 
 EXPLAIN = "explain MODEL --data DATA --json"
 PREDICT = "predict visit_count --data DATA --out new/next.csv"
 COMPARE = "compare markov --data DATA"
 PREPARE = "prepare TABLE --out"
+EVALUATE = "evaluate MODEL --data DATA"
+TRAIN = "train DATA --out new --json"
+TINY = f"{TRAIN} {' '.join(WORDS)}"
 REFUSED = (
     (f"{PREPARE} new --set split_by=users", "split_by"),
     (f"{PREPARE} new --set min_poi_checkins=0", "min_poi_checkins"),
@@ -34,8 +38,29 @@ REFUSED = (
     ("app --port 8599 --address 203.0.113.7", "203.0.113.7:8599"),
     ("experiment run pretrained --data DATA --out .", "--out should name"),
     ("experiment run main --data DATA --data DATA --out new", "one --data"),
-    (f"{EXPLAIN} --case 100000", "there is no test case 100000"),
-    (f"{EXPLAIN} --case x", "--case expects numbers"),
+    (f"{TRAIN} --preset paris", "'paris'; choose one of recap, paper, feature_curves, or a published model: flash"),
+    (f"{TRAIN} --preset feature_curves --set model.num_hops=3", "no graph"),
+    (f"{TINY} --set model.hidden=3", "unknown field 'model.hidden'"),
+    (f"{TINY} --set batch_size=0", "batch_size"),
+    (f"{TINY} --set seed", "field=value"),
+    (f"{TINY} --set curriculum.graph_epoch=9", "ordered"),
+    (f"{TINY} --set epochs=2", "correction, warm_loss never become active within 2 epochs"),
+    (f"{TINY} --epochs 0", "'--epochs': Input should be greater than or equal to 1"),
+    (f"{TINY} --epochs few", "--epochs"),
+    (f"{TINY} --seed -1", "seed"),
+    (f"{TINY} --device gpu", "unknown device 'gpu'; use auto, cpu, cuda or cuda:N"),
+    (f"{TINY} --device mps", "'mps'"),
+    (f"{TINY} --device cuda:99", "'cuda:99' is not there"),
+    (f"{TINY} --colour red", "--colour"),
+    (f"{EVALUATE} --split all", "'all'; choose one of train, val, test"),
+    (f"{EVALUATE} --protocol sometimes", "'sometimes'; choose one of every_step"),
+    (f"{EVALUATE} --device tpu9", "'tpu9'"),
+    ("evaluate markov --data DATA --device tpu9", "'tpu9'"),
+    ("evaluate --data DATA", "MODEL"),
+    ("evaluate oracle --data DATA", "'oracle' is neither a checkpoint folder nor one of pretrained, popularity"),
+    (f"{EXPLAIN} --case 0,24", "there is no test case 24; this dataset has cases 0 to 23"),
+    (f"{EXPLAIN} --case x", "--case expects numbers such as 5 or 5,17, got 'x'"),
+    (f"{EXPLAIN} --case ''", "--case expects numbers"),
     (EXPLAIN, "no case given"),
     (f"{EXPLAIN} --case 3 --against 9999", "there is no POI 9999"),
     (f"{EXPLAIN} --case 3 --edit edge:1-2:-1", "edge weight -1"),
