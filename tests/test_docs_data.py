@@ -40,13 +40,11 @@ def test_every_name_is_described(names: list[str]) -> None:
 
 
 def test_every_issue_is_described() -> None:
-    """The kinds of problems, as the checks name them."""
     kinds = [*tomllib.loads(Path(checks.__file__).with_suffix(".toml").read_text(encoding="utf-8"))]
     assert len(kinds) > 12 and [kind for kind in kinds if not described(kind)] == []
 
 
 def test_which_reasons_refuse() -> None:
-    """The table's last column agrees with the code."""
     for reasons, word in re.findall(r"^\| (`[\w`, ]+`) \| [^|]+ \| (never|yes) \|$", TEXT, re.MULTILINE):
         for reason in re.findall(r"`(\w+)`", reasons):
             assert (reason in HARMLESS) == (word == "never"), reason

@@ -21,7 +21,6 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
-    """To a file of the repository, and to a heading where one is named."""
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         if link.startswith("http"):
             continue
@@ -32,7 +31,6 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_the_docs_stay_short() -> None:
-    """At most 250 lines a page and 21,500 words in all."""
     texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
     assert [name for name, text in texts.items() if text.count("\n") > 250] == []
     assert sum(len(text.split()) for text in texts.values()) <= 21_500

@@ -164,7 +164,6 @@ def test_the_reason_is_what_sets_a_place_apart(model: Workspace, start: Itinerar
 
 
 def test_places_that_hold_nine_tenths(model: Workspace, start: Itinerary) -> None:
-    """Fewer would hold less."""
     found = predict_case(model, start, top=model.dataset.num_pois)
     held = np.append(0.0, np.cumsum(found.candidates["probability"].to_numpy()))
     assert found.held_by is not None and held[found.held_by] >= 0.9 - 1e-12 > held[found.held_by - 1]

@@ -103,7 +103,6 @@ def test_a_frame_is_read_as_its_file(frame: Callable[[], pd.DataFrame], tmp_path
 
 
 def test_tables_of_arrow_are_read_and_polars_through_it() -> None:
-    """The same dataset as from pandas."""
     tables: list[Any] = [visits(), pa.Table.from_pandas(visits())]
     if find_spec("polars") is not None:
         tables.append(importlib.import_module("polars").from_arrow(tables[1]))

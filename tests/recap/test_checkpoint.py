@@ -219,7 +219,6 @@ def test_refuses_a_manifest_that_is_none(text: str, checkpoint: Path) -> None:
 
 
 def test_refuses_what_is_no_checkpoint(tmp_path: Path, city_folder: Path) -> None:
-    """An empty folder, no folder, a dataset."""
     for place in (tmp_path, tmp_path / "nowhere", city_folder):
         with pytest.raises(CheckpointError, match="recap train"):
             Checkpoint.load(place)

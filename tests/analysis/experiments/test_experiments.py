@@ -126,7 +126,6 @@ def test_bad_specs_are_refused(change: dict[str, Any], message: str) -> None:
 
 
 def test_spec_files(tmp_path: Path) -> None:
-    """An unknown name, a missing file, no TOML."""
     (tmp_path / "bad.toml").write_text("name = ")
     unknown = ("moon", "unknown experiment 'moon'; choose one of ablation")
     for name, message in (unknown, (tmp_path / "none.toml", "cannot read"), (tmp_path / "bad.toml", "is not TOML")):

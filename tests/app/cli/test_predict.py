@@ -74,7 +74,6 @@ def test_up_to_five_users_are_tables_and_more_are_lines(city_folder: Path) -> No
 
 
 def test_contributions_have_explains_words(city_folder: Path, tmp_path: Path) -> None:
-    """In the file, the JSON and the table."""
     words = ("predict", "feature_curves", "--data", city_folder, "--why")
     [row, *_] = recap_json_here(*words, "--user", "user3")["predictions"]
     groups = ["Past visits", "Time of day and week", "Transitions from here", "Popularity and distance"]

@@ -47,7 +47,6 @@ def test_small_tables_work_at_once(tmp_path: Path, users: int, checkins: int, pl
 
 
 def test_curves_say_where_they_were_learned(city_folder: Path) -> None:
-    """In the cities of the file."""
     shown = recap("curves", "pretrained", "--data", city_folder)
     assert shown.returncode == 0 and "Learned in New York (Foursquare), " in " ".join(shown.stdout.split())
     assert recap_json("curves", "pretrained", "--data", city_folder)["learned_on"]
@@ -64,7 +63,6 @@ def test_the_better_one_is_named_by_its_letter(city_folder: Path) -> None:
 
 
 def test_the_file_is_made_by_one_command(city_folder: Path, tmp_path: Path) -> None:
-    """From one or several datasets."""
     out = tmp_path / "curves.json"
     done = recap("experiment", "run", "pretrained", "--data", city_folder, "--out", out)
     assert done.returncode == 0 and "Curves learned in small" in done.stdout

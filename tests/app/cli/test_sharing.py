@@ -50,7 +50,6 @@ def test_the_link_of_an_exact_page_opens_the_same_numbers_or_says_which_hash_dif
 
 
 def test_a_collection_is_one_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path, home: Path) -> None:
-    """In its order, with its title and notes."""
     both = ("--data", city_folder, "--checkpoint", city_checkpoint)
     for case in (5, 3):
         saved = recap_here("cases", "save", case, *both, "--note", f"note {case}", "--collection", "Tuesday")

@@ -27,7 +27,6 @@ def test_a_training_that_asks_may_save(number: signal.Signals) -> None:
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_where_nobody_asks_it_ends_at_once(number: signal.Signals) -> None:
-    """As while a baseline is measured."""
     with pytest.raises(KeyboardInterrupt), stop_on_signals():
         os.kill(os.getpid(), number)
 

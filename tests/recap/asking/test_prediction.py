@@ -310,7 +310,6 @@ def test_refusals(model: CaseRanker, tmp_path: Path) -> None:
 
 
 def test_a_name_wins_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, city_checkpoint: Path) -> None:
-    """``popularity`` is the baseline, ``./popularity`` the folder."""
     (tmp_path / "popularity").symlink_to(city_checkpoint)
     monkeypatch.chdir(tmp_path)
     assert open_model("popularity", small_city()).label == "popularity"

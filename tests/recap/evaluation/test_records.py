@@ -90,7 +90,6 @@ def test_what_a_scorer_said_of_each_case() -> None:
 
 
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One case at a time or all at once: equal records."""
     dataset, _ = world()
     cases, checkins = describe_cases(*world()), CheckinTensors.from_dataset(dataset)
     all_ = score_cases(VisitCount(dataset), cases, checkins)
@@ -113,7 +112,6 @@ def test_long_pasts_are_scored_in_smaller_batches(monkeypatch: pytest.MonkeyPatc
 
 
 def test_nan_is_refused_and_nothing_ranked() -> None:
-    """A NaN in one case of a batch ends the evaluation."""
     with pytest.raises(ScoreError, match="'broken' returned NaN for 1 of 3 cases"):
         evaluate(Broken(), *world())
 
@@ -142,7 +140,6 @@ def test_a_draw_of_cases_is_part_of_all_of_them() -> None:
 
 
 def test_records_survive_the_disk_with_their_metadata(tmp_path: Path) -> None:
-    """Write, read: equal columns and types, equal metadata."""
     records = evaluate(VisitCount(world()[0]), *world()).records
     metadata = {"dataset_hash": "0" * 64, "protocol": "every_step", "model": "visit_count"}
     path = tmp_path / "new folder" / "records.parquet"

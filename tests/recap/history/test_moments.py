@@ -90,7 +90,6 @@ def start(data: tuple[Dataset, CheckinTensors]) -> Itinerary:
 
 
 def test_a_recorded_itinerary_is_the_history(start: Itinerary, data: tuple[Dataset, CheckinTensors]) -> None:
-    """Nothing is changed, nothing later is read."""
     assert start.row == find_moment(data[0], 3).row and not start.is_changed and start.text == ""
     found = vars(start.history(*data))
     assert all(np.array_equal(found[name], value) for name, value in vars(History.until(data[1], start.row)).items())

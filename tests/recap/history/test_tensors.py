@@ -144,7 +144,6 @@ def test_segments_keep_edited_copies_of_one_user_apart() -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_the_same_on_a_gpu() -> None:
-    """CPU and GPU give equal candidates in equal order."""
     generator = np.random.default_rng(0)
     checkins = tensors([generator.integers(0, 50, 400).tolist() for _ in range(20)])
     rows = generator.integers(0, 8000, 500).tolist()

@@ -14,7 +14,6 @@ DEMO = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 
 
 def test_a_missing_value_is_an_error() -> None:
-    """A page with a hole in it is not written."""
     with pytest.raises(UndefinedError, match="title"):
         render("model_card.md.j2", manifest={}, summary={})
 
@@ -30,7 +29,6 @@ def test_the_bundled_cards_are_what_the_templates_make() -> None:
 
 
 def test_a_group_without_cases_has_no_number() -> None:
-    """None is shown as a dash."""
     checkpoint = Checkpoint.load(DEMO / "checkpoint")
     summary = checkpoint.read_summary()
     summary["test"] = {

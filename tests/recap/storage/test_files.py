@@ -194,7 +194,6 @@ def test_the_platform_decides_otherwise(
 
 
 def test_refusals(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file instead of a folder, a folder below a file, an unknown part."""
     with pytest.raises(ConfigError, match="it has datasets, checkpoints"):
         user_subfolder("secrets")
     home.write_text("")
