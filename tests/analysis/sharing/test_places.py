@@ -18,7 +18,7 @@ from analysis.sharing.traces import Traces, traces_of
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.privacy import KM_PER_DEGREE, Generalisation
+from recap.privacy import KM_PER_DEGREE, Generalisation, users_per_group
 from tests.analysis.sharing.scanner import basemap, explained, opened, scan, secrets
 from tests.checkins import split_dataset
 
@@ -101,6 +101,7 @@ def test_unicity_by_hand() -> None:
     assert crowd.unicity(2) == (pytest.approx(1 / 3), 3) and crowd.unicity(3) == (None, 0)
 
 
+PEPPER = Generalisation(salt="pepper")
 GRID = Generalisation(cell_degrees=0.08)
 """A grid of .08 / 8 = .01 degrees."""
 
@@ -143,3 +144,26 @@ def test_a_page_of_a_real_city_shows_its_water_and_leaks_nothing() -> None:
     assert "recognise" in text and "recognise" not in invented and "users are invented" in invented
     assert 'class="fill water"' in text and 'class="line street"' not in text and "Maps: © Somebody." in text
     assert scan(text.encode(), secrets()) == []
+
+
+def test_pseudonyms_depend_on_the_salt_alone() -> None:
+    """The same person keeps a name within a file and has another in the next one."""
+    assert PEPPER.pseudonym(7) == PEPPER.pseudonym("7") != PEPPER.pseudonym(8)
+    assert PEPPER.pseudonym(7) != Generalisation().pseudonym(7)
+
+
+def test_no_two_people_share_a_name() -> None:
+    """Whole cities keep apart; with six characters the first pair came among some three thousand."""
+    numbers = range(60_000)
+    assert len({PEPPER.pseudonym(number) for number in numbers}) == len(numbers)
+
+
+def test_a_part_of_the_week_has_no_date() -> None:
+    assert PEPPER.part_of_week(1, 18.9) == "Tuesday, 16 to 20 h" and PEPPER.part_of_week(None, 0.0) == "0 to 4 h"
+
+
+def test_cells_and_people() -> None:
+    """A cell's middle is at most half a side away; place 0 has two people, place 1 one."""
+    degrees = np.linspace(-90, 90, 500)
+    assert np.abs(PEPPER.cell(degrees) - degrees).max() <= 0.01 + 1e-6
+    assert users_per_group(np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1]), 2).tolist() == [2, 1]

@@ -18,24 +18,20 @@ REFUSED = [(f"{begin} {end}".strip(), part) for begin, ends in _GROUPS.items() f
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_foursquare(tmp_path_factory.mktemp("table") / "city.txt", habit_rows())
+def words(city_folder: Path, city_checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What stands for the words in capitals."""
+    table = write_foursquare(tmp_path_factory.mktemp("table") / "city.txt", habit_rows())
+    places = {"DATA": city_folder, "MODEL": city_checkpoint, "TABLE": table}
+    return {"TINY": shlex.join(WORDS), **{name: shlex.quote(str(place)) for name, place in places.items()}}
 
 
 @pytest.mark.parametrize(("command", "part"), REFUSED)
 def test_a_refusal_is_one_line(
-    command: str,
-    part: str,
-    city_folder: Path,
-    city_checkpoint: Path,
-    table: Path,
-    home: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    command: str, part: str, words: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(home.parent)
-    command = command.replace("TINY", shlex.join(WORDS))
-    for name, folder in (("DATA", city_folder), ("MODEL", city_checkpoint), ("TABLE", table)):
-        command = command.replace(name, shlex.quote(str(folder)))
+    for name, meant in words.items():
+        command = command.replace(name, meant)
     assert_refused(recap_here(*shlex.split(command)), part)
     assert [path for path in home.parent.rglob("*") if path.is_file() and home / "cache" not in path.parents] == []
 
