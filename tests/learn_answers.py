@@ -194,7 +194,7 @@ def planted_rank(dataset: Dataset, source: str, target: str) -> int:
     """Where a place stands among all two steps away, by loops over paths: the toy town's prediction."""
     poi, names = dataset.checkins[c.POI].tolist(), dataset.pois[c.POI_NAME].tolist()
     transitions = Counter((poi[row], poi[row + 1]) for row in dataset.cases(c.TRAIN).tolist())
-    chance = Counter[int]()
+    chance: dict[int, float] = defaultdict(float)
     for (_, end), product in paths_by_loops(transitions, names.index(source)).items():
         chance[end] += product
     return 1 + sum(value > chance[names.index(target)] for value in chance.values())

@@ -40,7 +40,7 @@ FILE = data_path("recap", "pretrained.json")
 def without_categories() -> Dataset:
     """The small city, every place of one category."""
     city = small_city(1)
-    pois = city.pois.assign(**{c.CATEGORY_INDEX: np.int32(0), c.CATEGORY: "", c.CATEGORY_ID: ""})
+    pois = city.pois.assign(**dict[str, Any]({c.CATEGORY_INDEX: np.int32(0), c.CATEGORY: "", c.CATEGORY_ID: ""}))
     return replace(city, pois=pois)
 
 

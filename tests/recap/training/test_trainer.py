@@ -174,7 +174,7 @@ def test_a_draw_of_cases_validates_and_tests_the_same_training(tmp_path: Path) -
 
 def test_weights_hang_on_the_seed_alone(tmp_path: Path) -> None:
     """The same seed gives the same weights, validated after every epoch or only at the end; another seed others."""
-    settings = [{"seed": 1}, {"seed": 1, "validate_every": 3}, {"seed": 2}]
+    settings: list[dict[str, Any]] = [{"seed": 1}, {"seed": 1, "validate_every": 3}, {"seed": 2}]
     one, same, other = (weights_of(trained(tmp_path / str(n), small_training(**s))) for n, s in enumerate(settings))
     assert all(torch.equal(tensor, same[name]) for name, tensor in one.items())
     assert not torch.equal(one["core.output.weight"], other["core.output.weight"])
