@@ -148,7 +148,8 @@ def test_refuses_another_city(checkpoint: Path, tmp_path: Path) -> None:
     def moved(degrees: float) -> Dataset:
         pois = city.pois.assign(**{c.LATITUDE: city.pois[c.LATITUDE] + degrees})
         digest = hash_tables(city.checkins, pois, city.users)
-        return replace(city, pois=pois, manifest=city.manifest.model_copy(update={"dataset_hash": digest}))
+        named = {"dataset_hash": digest, "name": "elsewhere"}
+        return replace(city, pois=pois, manifest=city.manifest.model_copy(update=named))
 
     other_ids = small_dataset([(user, f"other {poi}", hour) for user, poi, hour in habit_rows()])
     for name, dataset in {"ids": other_ids, "moved": moved(0.0091)}.items():

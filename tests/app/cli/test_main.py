@@ -86,6 +86,7 @@ BAD_FILES: dict[str, tuple[bytes, list[str]]] = {
     "noise": (np.random.default_rng(3).bytes(50_000), ["bad.txt"]),
     "noise with tabs": (b"\t".join([np.random.default_rng(4).bytes(9)] * 8).replace(b"\n", b"") + b"\n", ["bad.txt"]),
     "all in one instant": (ONE_INSTANT.encode("latin-1"), ["2012-04-03 18:00:09"]),
+    "time": (("\n".join([*GOOD[:6], GOOD[6] + "x", *GOOD[7:]]) + "\n").encode("latin-1"), ["line 7", "time", "2012x'"]),
     "no poi left": (("\n".join(GOOD[:9]) + "\n").encode("latin-1"), ["no POI", "min_poi_checkins"]),
 }
 

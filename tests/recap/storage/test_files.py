@@ -16,7 +16,8 @@ import torch
 from torch import nn
 
 from recap.checkpoint import Checkpoint
-from recap.errors import ConfigError, RecapError
+from recap.data.reading import read_checkins
+from recap.errors import ConfigError, DataError, RecapError
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.records import write_records
 from recap.history.graph import TransitionGraph
@@ -146,6 +147,8 @@ def test_a_table_is_refused_before_its_values_are_used(tmp_path: Path) -> None:
         with pytest.raises(pa.ArrowInvalid, match="out of bounds"):
             read_validated(path, columns=columns)
     assert read_validated(path, columns=["user_id"]).num_rows == 8
+    with pytest.raises(DataError, match=r"own\.parquet cannot be read"):
+        read_checkins(path, "parquet")
     for words in (("prepare", path, "--out", tmp_path / "city"), ("inspect", path)):
         assert_refused(recap_here(*words), "own.parquet cannot be read")
 
