@@ -210,16 +210,6 @@ def days(value: float) -> str:
     return f"{int(value):,} days"
 
 
-def time_of_day(hour: float) -> str:
-    """A local time of day from hours.
-
-    >>> time_of_day(18.5)
-    '18:30'
-    """
-    minutes = int(hour * 60)
-    return f"{minutes // 60:02d}:{minutes % 60:02d}"
-
-
 def day(time: datetime) -> str:
     """A day.
 

@@ -9,8 +9,9 @@ import pandas as pd
 from analysis.formatting import byte_size, share, stopwatch
 from recap.model.config import Stage
 from recap.runs.execution.gpus import Gpu
+from recap.runs.store.description import RunRow
+from recap.runs.store.run_folder import RunReference, RunSummary
 from recap.runs.store.state import Lease
-from recap.runs.store.types import RunReference, RunRow, RunSummary
 from recap.training.metrics_file import EpochLine
 from recap.training_config import AnyTraining, TrainConfig
 

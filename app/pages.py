@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from recap.storage.installed import data_path
+from recap.storage.user_folder import data_path
 
 _VIEWS: Final = data_path("app", "views")
 ASSETS: Final = data_path("app", "assets")

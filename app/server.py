@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from app.pages import PAGES
-from recap.storage.installed import data_path
+from recap.storage.user_folder import data_path
 
 MAIN: Final = data_path("app", "main.py")
 _SCRIPT: Final = """<script>

@@ -7,7 +7,7 @@ from typing import Final
 
 from app.door import OWN_NAMES
 from recap.baselines import PRETRAINED
-from recap.storage.installed import bundles_folder
+from recap.storage.user_folder import bundles_folder
 
 DATA_VARIABLE: Final = "RECAP_APP_DATA"
 CHECKPOINT_VARIABLE: Final = "RECAP_APP_CHECKPOINT"

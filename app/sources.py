@@ -28,8 +28,8 @@ from recap.published.configs import RECAP
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS, recover_folders
 from recap.storage.cache_keys import given_time_key
+from recap.storage.frames import read_validated
 from recap.storage.json_text import read_json
-from recap.storage.parquet import read_validated
 from recap.storage.user_folder import user_folder
 from recap.vocabulary import VOCABULARY, TrainedOn, match_dataset, place_keys
 

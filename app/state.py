@@ -14,7 +14,7 @@ from app.library_internals import current_run
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint, what_is_new
 from recap.errors import CaseError, ConfigError
-from recap.history.moments import Case, Moment, link_number
+from recap.history.moments import Moment, link_number
 from recap.machine.printable import markdown_text
 
 _T = TypeVar("_T")
@@ -420,10 +420,8 @@ def current_moment(opened: Workspace) -> Moment | None:
     elif moment is not None:  # it may be of another dataset
         asked = fields_of(moment)
     if asked is not None:
-        from recap.asking.itinerary import Itinerary  # loads torch
-
         try:
-            moment = Itinerary.read(asked, opened.dataset, opened.checkins)
+            moment = Moment.read(asked, opened.dataset, opened.checkins)
         except (CaseError, ConfigError):
             moment = None
             st.warning("The link's check-in is not one of its user's here, so a case is shown.")
@@ -438,17 +436,17 @@ def current_moment(opened: Workspace) -> Moment | None:
 def set_moment(moment: Moment) -> None:
     """Show a case or a user's moment; then the case stays for views that show cases only."""
     remember(moment)
-    if isinstance(moment, Case):
-        set_case(moment.number)
+    if moment.case is not None:
+        set_case(moment.case)
     else:
         write_params(dict.fromkeys(ITINERARY) | fields_of(moment))
 
 
 def remember(moment: Moment) -> None:
     """Show it on the next page, whose link this session may have written before."""
-    st.session_state["moment"] = None if isinstance(moment, Case) else moment
-    if isinstance(moment, Case):
-        st.session_state["case"] = moment.number
+    st.session_state["moment"] = None if moment.case is not None else moment
+    if moment.case is not None:
+        st.session_state["case"] = moment.case
 
 
 def fields_of(case: int | Moment) -> dict[str, str]:

@@ -7,7 +7,7 @@
 import tomllib
 from typing import Any
 
-from recap.storage.installed import data_path
+from recap.storage.user_folder import data_path
 
 
 def streamlit_flags(**options: Any) -> dict[str, Any]:

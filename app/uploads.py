@@ -14,9 +14,9 @@ from pydantic import Field
 
 from app.sources import own_datasets
 from recap.config import Config
-from recap.data.format_detection import detect_format
 from recap.data.out_of_core import choose_engine
 from recap.data.parsing.options import ReadOptions
+from recap.data.reading import detect_format
 from recap.errors import ConfigError, DataError
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, new_folder
 from recap.storage.atomic import replace_json

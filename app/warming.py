@@ -56,7 +56,7 @@ def _warm_up() -> None:
             time.sleep(_PAINTING_S)
         from app.cached import explanations  # not before: loading torch takes longer than all of the above
 
-        explanations.open_model(sources[0])
+        explanations.ready(sources[0])
         if sources[0].has_parts:
             explanations.get_ready(sources[0])
         if sources[0].has_parts and not workspace.waits_for_causes(sources[0]):

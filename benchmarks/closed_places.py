@@ -24,11 +24,10 @@ from analysis.records.bootstrap import UserBootstrap, interval
 from recap import columns as c
 from recap.arithmetic.geodesy import distance_km
 from recap.asking.open_model import open_model
-from recap.asking.predictor import CaseRanker, open_ranker
+from recap.asking.predictor import CaseRanker
 from recap.baselines.counting import visits_including_now
 from recap.data.dataset import Dataset
 from recap.evaluation.scoring import histories_per_pass
-from recap.history.graph import TransitionGraph
 from recap.pretrained.checkpoint import PretrainedCheckpoint
 from recap.probabilities import UNFITTED, log_probabilities
 from recap.training.pretraining import pretrain
@@ -121,9 +120,7 @@ def main() -> None:
     dataset = Dataset.load(arguments.data)
     if arguments.learn:
         curves = pretrain([Dataset.load(folder) for folder in arguments.learn])
-        graph = TransitionGraph.from_dataset(dataset)
-        checkpoint = PretrainedCheckpoint.of(dataset, curves, keep=False)
-        model = open_ranker(checkpoint, dataset, scorer=checkpoint.scorer(dataset, graph), graph=graph)
+        model = open_model(PretrainedCheckpoint.of(dataset, curves, keep=False), dataset)
     else:
         model = open_model(arguments.model, dataset)
     table = losses(model, former_visitors(dataset, silent_places(dataset)))

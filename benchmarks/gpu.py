@@ -51,8 +51,29 @@ METRICS: Final = ("n", "hr1", "hr20", "ndcg20", "mrr")
 def new_trainer(dataset: Dataset, config: AnyTraining, folder: str, device: torch.device) -> TrainingLoop:
     """A training at the start of its last epoch, with fresh weights."""
     trainer = build_trainer(dataset, config, Path(tempfile.mkdtemp(dir=folder)), device)
-    trainer.begin_at(config.epochs)
+    trainer.begin()
+    trainer.begin_epoch(config.epochs)
     return trainer
+
+
+def time_steps(trainer: TrainingLoop, seconds: float) -> tuple[float, int]:
+    """Wall seconds of a step and the number of steps timed, as many as fit into the time, at most an epoch."""
+
+    def wait() -> None:
+        if trainer.device.type == "cuda":
+            torch.cuda.synchronize(trainer.device)
+
+    for step in range(WARM_UP_STEPS):
+        trainer.take_step(step)
+    wait()
+    started, steps = time.perf_counter(), 0
+    while steps < trainer.steps_per_epoch and (steps < 2 or time.perf_counter() - started < seconds):
+        trainer.take_step(WARM_UP_STEPS + steps)
+        steps += 1
+        if steps % 10 == 0:  # a GPU works while the next ones are queued
+            wait()
+    wait()
+    return (time.perf_counter() - started) / steps, steps
 
 
 def measure_epoch(trainer: TrainingLoop, seconds: float) -> dict[str, Any]:
@@ -60,7 +81,7 @@ def measure_epoch(trainer: TrainingLoop, seconds: float) -> dict[str, Any]:
     device, total = trainer.device, trainer.steps_per_epoch
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
-    a_step, steps = trainer.time_steps(seconds, warm_up=WARM_UP_STEPS)
+    a_step, steps = time_steps(trainer, seconds)
     card = device.type == "cuda"
     return {
         "epoch_seconds": round(a_step * total, 3),

@@ -57,6 +57,7 @@ START = np.datetime64("2012-04-03T00:00:00", "s")
 SECONDS = 533 * 86_400
 EPOCH_CASES = 1_000_000
 RANKED_CASES = 10_000
+WARM_UP_STEPS = 10
 
 
 def draw_checkins(count: int, seed: int = 0) -> Iterator[pa.Table]:
@@ -175,8 +176,15 @@ def measure_training(dataset: Dataset, preset: str, seconds: float = 120.0) -> d
     with tempfile.TemporaryDirectory() as folder:
         trainer = build_trainer(dataset, config, Path(folder), torch.device("cpu"))
         built = time.perf_counter() - started
-        trainer.begin_at(config.epochs)  # its last epoch: every part acts
-        a_step, steps = trainer.time_steps(seconds, warm_up=10)
+        trainer.begin()
+        trainer.begin_epoch(config.epochs)  # its last epoch: every part acts
+        for step in range(WARM_UP_STEPS):
+            trainer.take_step(step)
+        started, steps = time.perf_counter(), 0
+        while steps < trainer.steps_per_epoch and (steps < 2 or time.perf_counter() - started < seconds):
+            trainer.take_step(WARM_UP_STEPS + steps)
+            steps += 1
+        a_step = (time.perf_counter() - started) / steps
     return {
         "build_seconds": round(built, 1),
         "transitions": trainer.graph.num_transitions,

@@ -22,8 +22,8 @@ from recap.data.intake import prepare_input
 from recap.data.reading import read_understood
 from recap.data.reading_frames import Reading, arguments_for_options, as_file, as_python
 from recap.errors import ConfigError
-from recap.evaluation.evaluate import evaluate
-from recap.history.moments import parse_next_time, parse_time
+from recap.evaluation.scoring import evaluate
+from recap.history.asked_times import parse_next_time, parse_time
 from recap.machine.device import choose_device
 from recap.presets import DEFAULT_PRESET, training_preset
 from recap.training import run

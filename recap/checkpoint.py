@@ -25,7 +25,7 @@ from recap.model.scorer import RecapScorer
 from recap.presets import checkpoint_label, with_time_given
 from recap.probabilities import UNFITTED, Temperature
 from recap.published.city import City
-from recap.published.config import PublishedConfig
+from recap.published.configs import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
 from recap.scores import TargetTime

@@ -4,8 +4,7 @@ from typing import Any, Final
 
 from recap.errors import ConfigError
 from recap.model.config import ModelConfig, PriorConfig
-from recap.published.config import TIME_GIVEN
-from recap.published.configs import PUBLISHED, RECAP, model_title, published_config, published_label
+from recap.published.configs import PUBLISHED, RECAP, TIME_GIVEN, model_title, published_config, published_label
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
 DEFAULT_PRESET: Final = "recap"

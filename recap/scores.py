@@ -71,7 +71,7 @@ class Scorer(Protocol):
 
     @property
     def reads_target_time(self) -> bool:
-        """Whether it needs `TimedHistories`."""
+        """Whether it needs `Histories`."""
         ...
 
     def score(self, histories: Histories) -> Scores:

@@ -3,13 +3,12 @@
 from math import cos, pi
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypedDict
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
 from recap.config import Config
 from recap.errors import ConfigError
 from recap.model.config import AnyValue, ModelConfig, Stage
-from recap.published.config import PublishedConfig, with_network
-from recap.published.configs import AnyPublished
+from recap.published.configs import PublishedConfig, read_published, with_network
 
 if TYPE_CHECKING:
     from recap.evaluation.metrics import MetricsByGroup
@@ -221,16 +220,18 @@ AnyTraining = TrainConfig | PublishedConfig
 """A complete training, of RECAP or of a published model."""
 
 
-def _which(values: Any) -> str:
-    if isinstance(values, dict):
-        return "published" if "network" in with_network(values) else "recap"
-    return "recap" if isinstance(values, TrainConfig) else "published"
+def _read_stored(values: Any) -> Any:
+    """A published model says its name, RECAP says none."""
+    if not isinstance(values, dict):
+        return values
+    try:
+        return read_published(values) if "network" in with_network(values) else TrainConfig.parse(values)
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
 
 
-StoredTraining = Annotated[
-    Annotated[TrainConfig, Tag("recap")] | Annotated[AnyPublished, Tag("published")], Discriminator(_which)
-]
-"""The same as a field of JSON; a published model says its name, RECAP says none."""
+StoredTraining = Annotated[SerializeAsAny[TrainConfig | PublishedConfig], BeforeValidator(_read_stored)]
+"""The same as a field of JSON."""
 
 
 class TrainingSummary(TypedDict, total=False):

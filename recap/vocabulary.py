@@ -19,7 +19,7 @@ from recap.arithmetic.geodesy import distance_km
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, VocabularyError
 from recap.storage.artifacts import other_dataset_line
-from recap.storage.parquet import read_validated
+from recap.storage.frames import read_validated
 
 VOCABULARY: Final = "vocabulary.parquet"
 USERS: Final = "users.parquet"

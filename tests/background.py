@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import psutil
 from filelock import FileLock, Timeout
 
 from recap.data.dataset import Dataset
-from recap.errors import RecapError
-from recap.runs.execution.control import RUNNER_INFO, RUNNER_LOCK
+from recap.runs.execution.control import RUNNER_LOCK
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.settings import SETTINGS
+from recap.runs.store.run_store import SETTINGS, RunStore
 from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import ACTIVE, read_json
+from recap.runs.store.state import ACTIVE
 from recap.runs.store.submission import build_specs
 from recap.storage.atomic import replace_json
 from tests.checkins import small_dataset
@@ -148,11 +147,10 @@ def runner_works(store: RunStore) -> bool:
 
 def runner_process(store: RunStore) -> ProcessIdentity | None:
     """Who the runner is; None when none works."""
-    try:
-        identity = ProcessIdentity.parse(read_json(store.folder / RUNNER_INFO)["process"])
-    except (RecapError, KeyError):
-        return None
-    return identity if identity.is_here and identity.is_alive() else None
+    for process in psutil.process_iter(["cmdline"]):
+        if (process.info["cmdline"] or [])[-2:] == ["recap.runs.execution.runner", str(store.folder)]:
+            return ProcessIdentity.of(process.pid)
+    return None
 
 
 def kill(process: ProcessIdentity) -> bool:

@@ -16,7 +16,6 @@ ROOT: Final = Path(__file__).parents[1]
 MOST: Final = 40
 COMMON: Final = {
     "view": "of a page",
-    "OUTLINE": "of a lesson",
     "build": "of a lesson",
     "FORMAT_VERSION": "of a file that names its format",
     "main": "of a process",

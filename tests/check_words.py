@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
-CHECKED: Final = ("recap/**/*.py", "analysis/**/*.py", "app/**/*.py", "tests/*.py", "*.j2", "README.md", "docs/*.md")
+CHECKED: Final = (
+    "recap/**/*.py",
+    "analysis/**/*.py",
+    "analysis/**/*.toml",
+    "app/**/*.py",
+    "tests/*.py",
+    "*.j2",
+    "README.md",
+    "docs/*.md",
+)
 KEPT: Final = re.compile(r"# words: \S|^\s*\|.*\|\s*$")
 """A line with a reason, and a table of the docs that quotes another system's words."""
 

@@ -8,10 +8,9 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from recap import columns as c
-from recap.data.cleaning import CleaningReport, DataConfig, clean_rows, number_rows
+from recap.data.cleaning import CleaningReport, DataConfig, SplitBy, clean_rows, number_rows
 from recap.data.dataset import Dataset, Manifest
 from recap.data.preparation import prepare_dataset
-from recap.data.splitting import SplitBy
 
 START = pd.Timestamp("2012-04-02 08:00:00", tz="UTC")
 """A Monday. Hours in the tables below count from here."""
@@ -25,10 +24,9 @@ FOURSQUARE_LINE = "{user}\t{poi}\tcat-{poi}\tCafé {poi}\t{latitude}\t{longitude
 def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, CleaningReport]:
     """The raw rows that `clean_rows` leaves, with their splits and trajectories, and the report."""
     left, _, report = clean_rows(number_rows(raw)[0], config)
-    frame = raw.iloc[left.row].assign(**{c.SOURCE_ROW: left.row, c.SPLIT: left.split, c.TRAJECTORY: left.trajectory})
-    if left.is_aside.any():
-        frame[c.HISTORY_ONLY] = left.is_aside
-    return frame, report
+    marks = [c.SPLIT, c.TRAJECTORY, *[c.HISTORY_ONLY] * bool(left[c.HISTORY_ONLY].any())]
+    found = left[marks].rename_axis(c.SOURCE_ROW).reset_index()
+    return raw.iloc[left.index].assign(**{str(name): found[name].to_numpy() for name in found}), report
 
 
 def raw_table(rows: list[tuple[str, str, float]]) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from functools import cache
 from analysis.learn.course import Entry
 from analysis.learn.lesson import Lesson
 from analysis.workspace import Workspace
-from recap.storage.installed import bundles_folder
+from recap.storage.user_folder import bundles_folder
 
 DEMO = bundles_folder() / "demo-city"
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from recap.data.parsing.options import ReadOptions
-from recap.data.readers.published import HEADER as GETNEXT_HEADER
 from tests.checkins import raw_table, write_foursquare
 
 ROWS = [
@@ -15,6 +14,10 @@ ROWS = [
 ]
 """Three users, three places, 72 rows over eight days."""
 
+GETNEXT_HEADER = (
+    "user_id,POI_id,POI_catid,POI_catid_code,POI_catname,latitude,longitude,timezone,UTC_time,local_time,day_of_week,"
+    "norm_in_day_time,trajectory_id,norm_day_shift,norm_relative_time"
+)
 ZONED = ReadOptions(timezone="America/New_York")
 
 

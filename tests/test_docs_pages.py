@@ -15,8 +15,8 @@ from recap.data import checks
 from recap.data.cleaning import DROP_REASONS, DataConfig
 from recap.data.parsing.options import FIELDS
 from recap.data.parsing.read_report import HARMLESS, REASONS
-from recap.data.readers.published import HEADER
 from recap.data.reading import SOURCE_FORMATS
+from tests.sources import GETNEXT_HEADER
 from tests.test_docs_commands import ROOT, demo_rows
 
 PAGES: Final = (ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")))
@@ -71,7 +71,7 @@ def described(name: str) -> bool:
         pytest.param(REASONS, id="reasons of the account"),
         pytest.param(DROP_REASONS, id="reasons of the protocol"),
         pytest.param(FIELDS, id="fields of --map"),
-        pytest.param(HEADER.split(","), id="GETNext's header"),
+        pytest.param(GETNEXT_HEADER.split(","), id="GETNext's header"),
         pytest.param(
             [name for name in DataConfig.model_fields if name != "drop_exact_duplicates"], id="settings of the protocol"
         ),

@@ -19,8 +19,7 @@ def with_density(basemap: Basemap | None, latitude: np.ndarray, longitude: np.nd
     """Add areas of dense places to a ground without streets; of every place's degrees, longitudes unwrapped."""
     if (basemap is not None and _DRAWN_STREETS & set(basemap["layers"])) or len(latitude) < 50:
         return basemap
-    box = box_of(latitude, longitude)
-    made = compose({"density": density_areas(latitude, longitude, box)}, box, "")
+    made = compose({"density": density_areas(latitude, longitude, box_of(latitude, longitude))})
     if basemap is None:
         return made
     return basemap | {"order": made["order"] + basemap["order"], "layers": made["layers"] | basemap["layers"]}

@@ -1,8 +1,8 @@
-"""A basemap as one JSON document: GeoJSON layers by name, their box, and who owns the data."""
+"""A basemap as one JSON document: GeoJSON layers by name, and who owns the data."""
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,9 @@ from recap.errors import DataError
 from recap.storage.json_text import read_json
 
 OPENSTREETMAP: Final = "© OpenStreetMap contributors"
+FILLS: Final = ("density", "district", "park", "airfield", "water", "quay")
+LINES: Final = ("street", "shore", "ferry", "rail", "road", "bridge")
+"""Layers of polygons, and of lines; a drawing leaves out others."""
 _LAYERS: Final = ("density", "water", "shore")
 """Names of this package's layers, from the bottom up; a stored map has more."""
 _MAX_BYTES: Final = 24_000_000
@@ -37,7 +40,7 @@ def box_of(latitude: np.ndarray, longitude: np.ndarray) -> Box:
     )
 
 
-def compose(layers: Mapping[str, list[tuple[dict[str, Any], Any]]], box: Box, attribution: str) -> Basemap:
+def compose(layers: Mapping[str, list[tuple[dict[str, Any], Any]]], attribution: str = "") -> Basemap:
     """Build a document from shapely geometries with properties, by layer; leave out empty layers."""
     collections = {
         name: {"type": "FeatureCollection", "features": [f for f in map(_feature, layers[name]) if f is not None]}
@@ -45,15 +48,7 @@ def compose(layers: Mapping[str, list[tuple[dict[str, Any], Any]]], box: Box, at
         if name in layers
     }
     kept = {name: collection for name, collection in collections.items() if collection["features"]}
-    west, south, east, north = box
-    return {
-        "name": "",
-        "center": [(west + east) / 2, (south + north) / 2],
-        "bounds": list(box),
-        "attribution": attribution,
-        "order": list(kept),
-        "layers": kept,
-    }
+    return {"attribution": attribution, "order": list(kept), "layers": kept}
 
 
 def _feature(item: tuple[dict[str, Any], Any]) -> dict[str, Any] | None:
@@ -62,6 +57,16 @@ def _feature(item: tuple[dict[str, Any], Any]) -> dict[str, Any] | None:
         return None
     rounded = shapely.transform(geometry, lambda points: np.round(points, _DIGITS))
     return {"type": "Feature", "properties": properties, "geometry": json.loads(shapely.to_geojson(rounded))}
+
+
+def parts_of(name: str, layer: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[Any]]]:
+    """A layer's polygons (rings, the outer one first) or lines (one each) in degrees, with the properties of each."""
+    wanted = "Polygon" if name in FILLS else "LineString" if name in LINES else ""
+    for feature in layer["features"]:
+        kind, coordinates = feature["geometry"]["type"], feature["geometry"]["coordinates"]
+        if kind.removeprefix("Multi") == wanted:
+            for part in coordinates if kind.startswith("Multi") else [coordinates]:
+                yield feature["properties"], part if name in FILLS else [part]
 
 
 def read_basemap(path: Path) -> Basemap:

@@ -9,7 +9,7 @@ import shapely
 
 from analysis.basemap.document import OPENSTREETMAP, Basemap, Box, box_of, compose
 from recap import columns as c
-from recap.storage.installed import data_path
+from recap.storage.user_folder import data_path
 
 UNITS_PER_DEGREE: Final = 10_000
 DETAIL: Final = 4_000
@@ -34,7 +34,7 @@ def shores(latitude: np.ndarray, longitude: np.ndarray) -> Basemap | None:
         "water": [({"kind": "sea"}, frame.difference(land))],
         "shore": [({}, shapely.line_merge(land.boundary.intersection(inner)))],
     }
-    return compose(layers, box, OPENSTREETMAP)
+    return compose(layers, OPENSTREETMAP)
 
 
 def land_in(box: Box) -> Any:

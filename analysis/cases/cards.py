@@ -7,7 +7,7 @@ from analysis.cases.words import first_choice_sentence, popular_sentence, seen_w
 from analysis.formatting import ordinal
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.evaluation.reliability import has_probabilities
+from recap.evaluation.metrics import has_probabilities
 
 
 @dataclass(frozen=True)
@@ -46,5 +46,7 @@ def _sentence(opened: Workspace, tables: RecipeTables, case: int, found: FoundCa
     if found.recipe in ("wrong", "right"):
         probability = float(record[c.FIRST_PROBABILITY]) if has_probabilities(tables.records) else None
         return first_choice_sentence(tables.model, opened.labels[int(record[c.TOP_POIS][0])], probability)
-    without = tables.without(found.recipe) if found.recipe in ("past_visits", "two_hop_paths") else None
-    return "" if without is None else without_sentence(found.recipe, float(without.iloc[case]))
+    ablation = tables.ablation(found.recipe) if found.recipe in ("past_visits", "two_hop_paths") else None
+    if ablation is None or tables.ablations is None:
+        return ""
+    return without_sentence(found.recipe, float(tables.ablations[f"without_{ablation}"].iloc[case]))

@@ -1,6 +1,7 @@
 """Export and import saved cases, slides and collections as one plain JSON text; an import overwrites nothing."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -65,44 +66,31 @@ def import_text(library: Library, text: str) -> Imported:
         values = {"kind": _KIND, "cases": [values]}
     if not isinstance(values, dict) or values.get("kind") != _KIND:
         raise ConfigError(f'this is not a file of saved cases: expected "kind": "{_KIND}", or one saved case')
-    done = Imported()
-    shelf = library.read()
+    done, shelf = Imported(), library.read()
+    there = {**shelf.cases, **shelf.findings, **shelf.collections}
     for kind, name in ((SavedCase, "cases"), (ViewSlide, "slides"), (Collection, "collections")):
-        for at, entry in enumerate(_entries(values.get(name), done)):
-            _take_in(library, shelf, kind, entry, at, done)
+        entries = [] if values.get(name) is None else values[name]
+        if not isinstance(entries, list) or len(entries) > _MOST:
+            done.damaged.append(f"expected a list of at most {_MOST:,} entries")
+            continue
+        for at, entry in enumerate(entries):
+            try:
+                value = kind.model_validate_json(json.dumps(entry))
+            except ValidationError as error:
+                done.damaged.append(f"entry {at + 1}: {describe_validation(error)[:160]}")
+            else:
+                _take_in(library, there, value, done)
     return done
 
 
-def _entries(entries: Any, done: Imported) -> list[Any]:
-    if entries is None:
-        return []
-    if not isinstance(entries, list) or len(entries) > _MOST:
-        done.damaged.append(f"expected a list of at most {_MOST:,} entries")
-        return []
-    return entries
-
-
-def _take_in(
-    library: Library,
-    shelf: Shelf,
-    kind: type[SavedCase] | type[ViewSlide] | type[Collection],
-    entry: Any,
-    at: int,
-    done: Imported,
-) -> None:
-    try:
-        value = kind.model_validate_json(json.dumps(entry))
-    except ValidationError as error:
-        done.damaged.append(f"entry {at + 1}: {describe_validation(error)[:160]}")
-        return
-    there: dict[str, Any] = {**shelf.cases, **shelf.findings, **shelf.collections}
+def _take_in(library: Library, there: Mapping[str, Any], value: Any, done: Imported) -> None:
     mine = there.get(value.name)
     if mine is not None:
         (done.same if mine.value == value else done.kept).append(value.title)
         return
     try:
-        library.add(value)  # type: ignore[type-var]  # of one of the three kinds
+        library.add(value)
     except LibraryConflictError:
         done.kept.append(value.title)
-        return
-    done.added.append(value.title)
+    else:
+        done.added.append(value.title)

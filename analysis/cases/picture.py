@@ -1,29 +1,26 @@
 """Draw a case without a browser: a thumbnail for a card."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from analysis.figures.map_ground import (
-    SCALE,
-    SIZE,
-    MapGround,
-    draw_disc,
-    draw_ground,
-    pixels,
-    to_png,
-)
+from analysis.figures.map_ground import SCALE, SIZE, MapGround, Pixel, draw_disc, draw_ground, pixels, to_png
 from analysis.figures.palette import Palette
-from analysis.geography import Camera, fit_camera, screen_offsets
+from analysis.geography import fit_camera
 from analysis.trajectories.two_hop import two_hops_read
 from analysis.workspace import Workspace
 from recap import columns as c
 
 THUMBNAIL_PX: Final = (760, 260)
 _PADDING_PX: Final = 36
+_MIDDLE_PX, _SOURCE_PX, _FIRST_PX, _SECOND_PX, _TRUTH_PX, _VISITED_PX = 20.4, 25.5, 40.8, 28.9, 44.2, 18.7
+"""Radius of each mark, in pixels of the drawing."""
+_LETTER_PX: Final = 41
+_LARGEST_RANK: Final = 99
+"""A larger one does not fit into the truth's ring."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Marks:
     """The marks of a picture; places by index.
 
     Attributes:
-        truth: where the user went; None hides it.
+        truth: where the user went.
         predicted: the model's first places, best first.
         truth_rank: written into the truth's ring.
         middles: middle places of two-hop paths from the source to the truth.
@@ -39,16 +36,15 @@ class Marks:
     """
 
     source: int
-    truth: int | None = None
-    predicted: tuple[int, ...] = ()
-    truth_rank: float | None = None
-    middles: tuple[int, ...] = ()
-    visited: bool = False
+    truth: int
+    predicted: tuple[int, ...]
+    truth_rank: float
+    middles: tuple[int, ...]
+    visited: bool
 
     @property
     def places(self) -> list[int]:
-        truth = [] if self.truth is None else [self.truth]
-        return list(dict.fromkeys([self.source, *truth, *self.predicted, *self.middles]))
+        return list(dict.fromkeys([self.source, self.truth, *self.predicted, *self.middles]))
 
 
 def marks_of_record(opened: Workspace, record: Any, *, hops: str | None) -> Marks:
@@ -71,10 +67,15 @@ def marks_of_record(opened: Workspace, record: Any, *, hops: str | None) -> Mark
 def draw_thumbnail(
     opened: Workspace, marks: Marks, *, palette: Palette, basemap: Mapping[str, Any] | None = None
 ) -> bytes:
-    """A small map without names, as a PNG of 760 x 260 pixels."""
-    camera, image, draw, top = _ground(opened, marks.places, THUMBNAIL_PX, _PADDING_PX, palette, basemap)
-    _draw_marks(draw, opened, marks, camera, palette, size=1.7)
-    return _cut(image, top, SCALE)
+    """A small map without names, as a PNG of 760 x 260 pixels, compressed quickly, because a page shows several."""
+    poi, height = np.array(marks.places, dtype=np.int64), round(SIZE[0] * THUMBNAIL_PX[1] / THUMBNAIL_PX[0])
+    latitude, longitude = opened.latitude[poi], opened.longitude[poi]
+    size = {"width_px": SIZE[0], "height_px": height, "padding_px": _PADDING_PX}
+    camera = fit_camera(latitude, longitude, max_zoom=14.0, **size)
+    image, draw = draw_ground(MapGround(opened, basemap), camera, palette, height=height)
+    _draw_marks(draw, marks, dict(zip(marks.places, pixels(camera, latitude, longitude), strict=True)), palette)
+    top = SCALE * (SIZE[1] - height) // 2
+    return to_png(image.crop((0, top, image.width, image.height - top)).reduce(SCALE), quick=True)
 
 
 def blank_thumbnail(palette: Palette) -> bytes:
@@ -82,103 +83,29 @@ def blank_thumbnail(palette: Palette) -> bytes:
     return to_png(Image.new("RGB", THUMBNAIL_PX, palette.land), quick=True)
 
 
-def _ground(
-    opened: Workspace,
-    places: Sequence[int],
-    size: tuple[int, int],
-    padding: int,
-    palette: Palette,
-    basemap: Mapping[str, Any] | None,
-) -> tuple[Camera, Image.Image, ImageDraw.ImageDraw, int]:
-    """Draw the ground; return its camera, picture, pen and the upper edge of the visible band."""
-    poi = np.array(places, dtype=np.int64)
-    height = round(SIZE[0] * size[1] / size[0])
-    camera = fit_camera(
-        opened.latitude[poi],
-        opened.longitude[poi],
-        width_px=SIZE[0],
-        height_px=height,
-        padding_px=padding,
-        max_zoom=14.0,
-    )
-    image, draw = draw_ground(MapGround(opened, _near(basemap, camera)), camera, palette, height=height)
-    return camera, image, draw, SCALE * (SIZE[1] - height) // 2
-
-
-def _cut(image: Image.Image, top: int, shrink: int) -> bytes:
-    """Crop to a PNG; compress quickly, because a page shows several cards."""
-    band = image.crop((0, top, image.width, image.height - top))
-    return to_png(band.reduce(shrink) if shrink > 1 else band, quick=True)
-
-
-def _near(basemap: Mapping[str, Any] | None, camera: Camera) -> Mapping[str, Any] | None:
-    if basemap is None:
-        return None
-    layers = {
-        name: {**layer, "features": [feature for feature in layer["features"] if _is_near(feature, camera)]}
-        for name, layer in basemap["layers"].items()
-    }
-    return {**basemap, "layers": layers}
-
-
-def _is_near(feature: Mapping[str, Any], camera: Camera) -> bool:
-    west, south, east, north = _bounds(feature["geometry"])
-    x, y = screen_offsets(camera, np.array([south, north]), np.array([west, east]))
-    half_width, half_height = SIZE[0] / 2, SIZE[1] / 2
-    return bool(x[0] <= half_width and x[1] >= -half_width and y[1] <= half_height and y[0] >= -half_height)
-
-
-def _bounds(geometry: Mapping[str, Any]) -> tuple[float, float, float, float]:
-    flat: list[Any] = [geometry["coordinates"]]
-    west = south = np.inf
-    east = north = -np.inf
-    while flat:
-        entry = flat.pop()
-        if isinstance(entry[0], int | float):
-            west, east = min(west, entry[0]), max(east, entry[0])
-            south, north = min(south, entry[1]), max(north, entry[1])
-        else:
-            flat += entry
-    return float(west), float(south), float(east), float(north)
-
-
-def _draw_marks(
-    draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette, size: float
-) -> None:
-    at = _positions(opened, marks, camera)
-    if marks.truth is not None:
-        for middle in marks.middles:
-            line = palette.paths.fill
-            draw.line([at[marks.source], at[middle], at[marks.truth]], fill=line, width=round(9 * size), joint="curve")
-            draw_disc(draw, at[middle], 12 * size, fill=line, outline=palette.land, width=3)
-    font = ImageFont.load_default(round(24 * size))
+def _draw_marks(draw: ImageDraw.ImageDraw, marks: Marks, at: Mapping[int, Pixel], palette: Palette) -> None:
+    for middle in marks.middles:
+        draw.line([at[marks.source], at[middle], at[marks.truth]], fill=palette.paths.fill, width=15, joint="curve")
+        draw_disc(draw, at[middle], _MIDDLE_PX, fill=palette.paths.fill, outline=palette.land, width=3)
     for rank, poi in reversed(list(enumerate(marks.predicted, start=1))):
-        if poi == marks.truth:
-            continue
-        radius = size * (24 if rank == 1 else 17)
-        draw_disc(draw, at[poi], radius, fill=palette.model.fill, outline=palette.land, width=4)
-        draw.text(at[poi], str(rank), fill=palette.page, font=font, anchor="mm")
-    draw_disc(draw, at[marks.source], 15 * size, fill=palette.ink, outline=palette.land, width=4)
-    if marks.truth is not None:
-        _draw_truth(draw, at[marks.truth], marks, palette, size)
+        if poi != marks.truth:
+            radius = _FIRST_PX if rank == 1 else _SECOND_PX
+            draw_disc(draw, at[poi], radius, fill=palette.model.fill, outline=palette.land, width=4)
+            _write_rank(draw, at[poi], rank, palette)
+    draw_disc(draw, at[marks.source], _SOURCE_PX, fill=palette.ink, outline=palette.land, width=4)
+    _draw_truth(draw, at[marks.truth], marks, palette)
 
 
-def _draw_truth(
-    draw: ImageDraw.ImageDraw, at: tuple[float, float], marks: Marks, palette: Palette, size: float
-) -> None:
-    radius = 26 * size
-    rank = None if marks.truth_rank is None or marks.truth_rank > 99 else round(marks.truth_rank)
-    draw_disc(draw, at, radius + 8 * size, fill=palette.land, outline=palette.land, width=1)
-    if rank is not None:
-        draw_disc(draw, at, radius - 4 * size, fill=palette.model.fill, outline=palette.model.fill, width=1)
-        font = ImageFont.load_default(round(24 * size))
-        draw.text(at, str(rank), fill=palette.page, font=font, anchor="mm")
-    draw_disc(draw, at, radius + 4 * size, fill=None, outline=palette.truth.fill, width=round(7 * size))
+def _draw_truth(draw: ImageDraw.ImageDraw, at: Pixel, marks: Marks, palette: Palette) -> None:
+    draw_disc(draw, at, _TRUTH_PX + 13.6, fill=palette.land, outline=palette.land, width=1)
+    if marks.truth_rank <= _LARGEST_RANK:
+        draw_disc(draw, at, _TRUTH_PX - 6.8, fill=palette.model.fill, outline=palette.model.fill, width=1)
+        _write_rank(draw, at, round(marks.truth_rank), palette)
+    draw_disc(draw, at, _TRUTH_PX + 6.8, fill=None, outline=palette.truth.fill, width=12)
     if marks.visited:
-        corner = (at[0] + 0.8 * radius, at[1] - 0.8 * radius)
-        draw_disc(draw, corner, 11 * size, fill=palette.revisits.fill, outline=palette.land, width=round(3 * size))
+        corner = (at[0] + 0.8 * _TRUTH_PX, at[1] - 0.8 * _TRUTH_PX)
+        draw_disc(draw, corner, _VISITED_PX, fill=palette.revisits.fill, outline=palette.land, width=5)
 
 
-def _positions(opened: Workspace, marks: Marks, camera: Camera) -> dict[int, tuple[float, float]]:
-    poi = np.array(marks.places, dtype=np.int64)
-    return dict(zip(marks.places, pixels(camera, opened.latitude[poi], opened.longitude[poi]), strict=True))
+def _write_rank(draw: ImageDraw.ImageDraw, at: Pixel, rank: int, palette: Palette) -> None:
+    draw.text(at, str(rank), fill=palette.page, font=ImageFont.load_default(_LETTER_PX), anchor="mm")

@@ -1,8 +1,8 @@
 """Recipes: named searches over all test cases; the same input gives the same cases."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -63,17 +63,12 @@ class RecipeTables:
         """The model that cases flip against; empty if there is none."""
         return next(iter(self.others), "")
 
-    @cached_property
-    def hops_ablation(self) -> str | None:
-        """This model's ablation of two-hop paths, or None."""
-        if self.ablations is None:
-            return None
-        return next((name for name in HOPS_ABLATIONS if self.ablations[f"without_{name}"].notna().any()), None)
-
-    def without(self, recipe: RecipeName) -> pd.Series | None:
-        """The truth's ranks in a recipe's ablation; None if it was not run."""
-        name = "past_visits" if recipe == "past_visits" else self.hops_ablation
-        return None if self.ablations is None or name is None else self.ablations[f"without_{name}"]
+    def ablation(self, recipe: RecipeName) -> str | None:
+        """The ablation of a recipe; None if it was not run, or this model has none of two-hop paths."""
+        table = self.ablations
+        if table is None or recipe == "past_visits":
+            return None if table is None else recipe
+        return next((name for name in HOPS_ABLATIONS if table[f"without_{name}"].notna().any()), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +122,7 @@ def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
 def _absent(tables: RecipeTables, recipe: RecipeName) -> str:
     if recipe in ("wrong", "right") and not tables.probabilistic:
         return NO_SHARES
-    if recipe in ("past_visits", "two_hop_paths") and tables.without(recipe) is None:
+    if recipe in ("past_visits", "two_hop_paths") and tables.ablation(recipe) is None:
         return NO_ABLATIONS
     return ""
 
@@ -155,16 +150,11 @@ def _popular(tables: RecipeTables) -> Search:
     return mask, -there.astype(float)
 
 
-def _past_visits(tables: RecipeTables) -> Search:
-    assert tables.ablations is not None
-    mask = found_by(tables.ablations, "past_visits", tables.k).to_numpy()
-    return mask, -tables.ablations["without_past_visits"].to_numpy(float)
-
-
-def _two_hop_paths(tables: RecipeTables) -> Search:
-    assert tables.ablations is not None and tables.hops_ablation is not None
-    mask = found_by(tables.ablations, tables.hops_ablation, tables.k).to_numpy()
-    return mask, -tables.ablations[f"without_{tables.hops_ablation}"].to_numpy(float)
+def _lost(tables: RecipeTables, recipe: RecipeName) -> Search:
+    ablation = tables.ablation(recipe)
+    assert tables.ablations is not None and ablation is not None
+    mask = found_by(tables.ablations, ablation, tables.k).to_numpy()
+    return mask, -tables.ablations[f"without_{ablation}"].to_numpy(float)
 
 
 def _flipped(tables: RecipeTables) -> Search:
@@ -184,12 +174,12 @@ def _nothing(tables: RecipeTables) -> Search:
     return mask, np.abs(rank - middle)  # a typical miss, neither the nearest nor the farthest
 
 
-_SEARCHES: Final = {
+_SEARCHES: Final[dict[RecipeName, Callable[[RecipeTables], Search]]] = {
     "wrong": _wrong,
     "right": _right,
     "popular": _popular,
-    "past_visits": _past_visits,
-    "two_hop_paths": _two_hop_paths,
+    "past_visits": partial(_lost, recipe="past_visits"),
+    "two_hop_paths": partial(_lost, recipe="two_hop_paths"),
     "flipped": _flipped,
     "nothing": _nothing,
 }

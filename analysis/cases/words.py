@@ -9,15 +9,45 @@ from recap.machine.printable import markdown_text
 
 RecipeName = Literal["wrong", "right", "popular", "past_visits", "two_hop_paths", "flipped", "nothing"]
 RECIPES: Final[tuple[RecipeName, ...]] = get_args(RecipeName)
-LABELS: Final[dict[RecipeName, str]] = {
-    "wrong": "Clear first choice, missed",
-    "right": "Clear first choice, right",
-    "popular": "New way to a popular place",
-    "past_visits": "Lost without past visits",
-    "two_hop_paths": "Lost without two-hop paths",
-    "flipped": "Models disagree",
-    "nothing": "Others miss it too",
+_WORDS: Final[dict[RecipeName, tuple[str, str, str]]] = {
+    "wrong": (
+        "Clear first choice, missed",
+        "{model} has a clear first choice and misses in {some}.",
+        "Missed, although the first choice is at least as probable as the next {others} together.",
+    ),
+    "right": (
+        "Clear first choice, right",
+        "{model} has a clear first choice, which is right, in {some}.",
+        "Ranked first, and at least as probable as the next {others} together. Rarest transitions first.",
+    ),
+    "popular": (
+        "New way to a popular place",
+        "In {some} a popular place is reached from somewhere new.",
+        "The place is among the most visited tenth; nobody went there from here in training.",
+    ),
+    "past_visits": (
+        "Lost without past visits",
+        "Without past visits, {who} loses {some}.",
+        "Found in the top {k}; without past visits ranked below it.",
+    ),
+    "two_hop_paths": (
+        "Lost without two-hop paths",
+        "Without two-hop paths, {who} loses {some}.",
+        "Found in the top {k}; without two-hop paths ranked below it.",
+    ),
+    "flipped": (
+        "Models disagree",
+        "{model} and {baseline} disagree on {some}.",
+        "Exactly one of {pair} has the true place in its top {k}.",
+    ),
+    "nothing": (
+        "Others miss it too",
+        "{model} and other models miss the same {some}.",
+        "Not in the top {k} of any of these: {models}.",
+    ),
 }
+"""Of each recipe: its label, the finding, and the search in words."""
+LABELS: Final[dict[RecipeName, str]] = {recipe: label for recipe, (label, _, _) in _WORDS.items()}
 NO_ABLATIONS: Final = "Ablations of this model were not run: `recap long-tail --full` runs them."
 SEARCH_HINT: Final = "Search a place, user or case number"
 SEARCHED: Final = (
@@ -75,42 +105,14 @@ def recipe_headline(recipe: RecipeName, model: str, baseline: str, count: int, o
     >>> recipe_headline("wrong", "RECAP", "Visit count", 112, 3984)
     'RECAP has a clear first choice and misses in 112 of 3,984 cases.'
     """
-    model, who = label_as_subject(model), label_in_sentence(model)
-    some = f"{count:,} of {of:,} cases"
-    match recipe:
-        case "wrong":
-            return f"{model} has a clear first choice and misses in {some}."
-        case "right":
-            return f"{model} has a clear first choice, which is right, in {some}."
-        case "popular":
-            return f"In {some} a popular place is reached from somewhere new."
-        case "past_visits":
-            return f"Without past visits, {who} loses {some}."
-        case "two_hop_paths":
-            return f"Without two-hop paths, {who} loses {some}."
-        case "flipped":
-            return f"{model} and {label_in_sentence(baseline)} disagree on {some}."
-        case "nothing":
-            return f"{model} and other models miss the same {some}."
+    names = {"model": label_as_subject(model), "who": label_in_sentence(model), "baseline": label_in_sentence(baseline)}
+    return _WORDS[recipe][1].format(**names, some=f"{count:,} of {of:,} cases")
 
 
 def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
     """The search of a recipe, in words; cases flip against the first other model."""
-    match recipe:
-        case "wrong":
-            return f"Missed, although the first choice is at least as probable as the next {k - 1} together."
-        case "right":
-            return f"Ranked first, and at least as probable as the next {k - 1} together. Rarest transitions first."
-        case "popular":
-            return "The place is among the most visited tenth; nobody went there from here in training."
-        case "past_visits":
-            return f"Found in the top {k}; without past visits ranked below it."
-        case "two_hop_paths":
-            return f"Found in the top {k}; without two-hop paths ranked below it."
-        case "flipped":
-            return f"Exactly one of {list_models(models[:2])} has the true place in its top {k}."
-        case "nothing":
-            return f"Not in the top {k} of any of these: {list_models(models)}."
+    names = {"models": list_models(models), "pair": list_models(models[:2])}
+    return _WORDS[recipe][2].format(**names, k=k, others=k - 1)
 
 
 def found_headline(count: int, of: int, search: str) -> str:

@@ -10,8 +10,8 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.compare.head_share import HEAD_AND_TAIL, head_weights, is_tail
-from analysis.compare.seeds import SeedSpread, seed_spread, seed_table
+from analysis.compare.head_share import HEAD_AND_TAIL, head_weights, is_tail, reweight
+from analysis.compare.seeds import SeedSpread, seed_table
 from analysis.compare.side import Side, check_same_cases
 from analysis.compare.significance import ALPHA, SignFlips, mcnemar
 from analysis.records.accuracy import is_lower_bound
@@ -81,11 +81,10 @@ class PairedCases:
         """What differs in the row of all cases; McNemar's test has no weights."""
         every, half = self.partitions[:2]
         a, b = (float(halves[side].to_numpy() @ HEAD_AND_TAIL) for side in ("a", "b"))
-        draws_B = self.bootstrap.means(difference_N, half.group_N, half.size) @ HEAD_AND_TAIL
-        low, high = interval(draws_B[:, None])
+        _, low, high = reweight(difference_N, half.group_N, self.bootstrap)
         weight_N = self.weights["all"]
         p, exact = self.flips.p_values(self._user_sums(weight_N * difference_N, every))
-        found = {"a": a, "b": b, "difference": b - a, "low": low[0], "high": high[0], "mcnemar_p": np.nan}
+        found = {"a": a, "b": b, "difference": b - a, "low": low, "high": high, "mcnemar_p": np.nan}
         band = np.nan if spread is None else spread.band(weight_N)
         return found | {"sign_flip_p": p[0], "sign_flip_exact": exact[0], "band": band}
 
@@ -158,7 +157,7 @@ def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = 
     """
     check_same_cases(paired.cases, a.cases, b.cases)
     k = k or found_within(metric)
-    spread = seed_spread(a, b, metric)
+    spread = SeedSpread(a, b, metric) if a.replicates or b.replicates else None
     every, halves, by_bin = paired.compare(a, b, metric, k, spread)
     groups = {"all": every.iloc[0], "tail": halves.iloc[1], "never": by_bin.iloc[0], "once": by_bin.iloc[1]}
     groups |= {"head": halves.iloc[0]}

@@ -5,8 +5,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.records.accuracy import metric_values
-from analysis.records.bootstrap import UserBootstrap, group_means, interval
+from analysis.records.bootstrap import MeanInterval, UserBootstrap, mean_intervals
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.history.graph import TAIL_MAX_COUNT
@@ -29,15 +28,7 @@ def head_weights(tail_N: np.ndarray) -> np.ndarray:
     return (HEAD_AND_TAIL * len(tail_N) / count_2)[tail_N]
 
 
-def reweight(records: pd.DataFrame, metric: str, bootstrap: UserBootstrap | None = None) -> dict[str, float | None]:
-    """``share * mean over head cases + (1 - share) * mean over tail cases``: ``value``, and ``low, high`` over users.
-
-    None where a group is empty.
-    """
-    value_N, tail_N = metric_values(records, metric), is_tail(records)
-    _, mean_2 = group_means(value_N, tail_N, 2)
-    bootstrap = bootstrap or UserBootstrap(records[c.USER].to_numpy())
-    draws_B = bootstrap.means(value_N, tail_N, 2) @ HEAD_AND_TAIL
-    low, high = interval(draws_B[:, None])
-    found = {"value": float(mean_2 @ HEAD_AND_TAIL), "low": float(low[0]), "high": float(high[0])}
-    return {name: None if np.isnan(value) else value for name, value in found.items()}
+def reweight(value_N: np.ndarray, tail_N: np.ndarray, bootstrap: UserBootstrap) -> MeanInterval:
+    """``share * mean over head cases + (1 - share) * mean over tail cases``; NaN where a group is empty."""
+    found = bootstrap.measure(value_N, tail_N, 2)
+    return mean_intervals(found.value_G @ HEAD_AND_TAIL[:, None], found.drawn_BG @ HEAD_AND_TAIL[:, None])[0]

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.compare.prediction_file import PLACE, SECOND_LIST, read_prediction_file
+from analysis.compare.prediction_file import PLACE, read_prediction_file
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.errors import DataError
@@ -25,7 +25,7 @@ _EXAMPLES: Final = 3
 _FAR_MORE: Final = 3
 _PROBLEMS: Final = {
     "unknown_cases": "rows of cases that the dataset does not have",
-    "double_cases": "cases with two lists, or with one place twice",
+    "double_cases": "cases with one place twice",
     "missing_cases": "test cases without a list",
     "unknown_pois": "rows with places that the dataset does not know",
     "no_number": "scores that are not finite numbers",
@@ -95,7 +95,7 @@ def import_predictions(
     from_one = _are_from_one(rows, opened)
     rows = rows.assign(**{c.POI: _places(rows[PLACE], opened)})
     rows, findings["unknown_pois"] = _split_off(rows, rows[c.POI] < 0, PLACE)
-    double = rows[rows.duplicated([c.CASE, c.POI]) | rows[SECOND_LIST]]
+    double = rows[rows.duplicated([c.CASE, c.POI])]
     findings["double_cases"] = _finding(double[c.CASE].unique())
     listed_N = np.bincount(rows[c.CASE], minlength=num_cases)
     findings["missing_cases"] = _finding(np.flatnonzero(listed_N == 0))

@@ -2,18 +2,18 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from analysis.compare.comparison import PairedCases, found_within
-from analysis.compare.head_share import HEAD_AND_TAIL, head_weights, is_tail
+from analysis.compare.head_share import head_weights, is_tail, reweight
 from analysis.compare.side import MeanSide, check_same_cases
 from analysis.compare.words import as_points, p_value
 from analysis.records.accuracy import METRIC_LABELS, is_known, is_lower_bound, metric_values
-from analysis.records.bootstrap import UserBootstrap, interval
+from analysis.records.bootstrap import UserBootstrap
 from analysis.records.evaluation_records import PROTOCOL
 from recap.errors import ConfigError
 from recap.evaluation.cases import is_known_place
@@ -25,7 +25,8 @@ _GROUPS: Final = {"tail": "rare", "head": "frequent", "new": "new"}
 """Groups next to all cases, as columns; new: a place new to the user."""
 _SPECIAL: Final = {char: f"\\{char}" for char in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
 _SEED: Final = re.compile(r"[\s,_-]*\bseed[\s_=-]*\d+$", re.IGNORECASE)
-_Mark = Callable[[str], str]
+_MARKS: Final = {"markdown": ("**{}**", "<u>{}</u>"), "latex": (r"\textbf{{{}}}", r"\underline{{{}}}")}
+"""Of the best value and the second."""
 
 
 def merge_seeds(models: Mapping[str, pd.DataFrame], imported: Collection[str]) -> dict[str, list[pd.DataFrame]]:
@@ -100,14 +101,13 @@ def _accuracy(
     """Mean over cases and seeds, its interval over users, and the standard deviation of the seeds' means."""
     value_SN, tail_N = np.stack([metric_values(table, metric) for table in tables]), is_tail(tables[0])
     weight_N = head_weights(tail_N) if weighted else kept_N.astype(float)
-    mean_S = np.average(value_SN, axis=1, weights=weight_N)
+    mean_S, mean_N = np.average(value_SN, axis=1, weights=weight_N), value_SN.mean(axis=0)
     if weighted:
-        draws = (bootstrap.means(value_SN.mean(axis=0), tail_N, 2) @ HEAD_AND_TAIL)[:, None]
+        found = reweight(mean_N, tail_N, bootstrap)
     else:
-        draws = bootstrap.means(value_SN.mean(axis=0), np.where(kept_N, 0, -1), 1)
-    (low,), (high,) = interval(draws)
+        (found,) = bootstrap.measure(mean_N, np.where(kept_N, 0, -1)).intervals
     spread = float(mean_S.std(ddof=1)) if len(tables) > 1 else math.nan
-    return {"value": float(mean_S.mean()), "low": float(low), "high": float(high), "sd": spread}
+    return {**found._asdict(), "value": float(mean_S.mean()), "sd": spread}
 
 
 def _tested(
@@ -128,28 +128,24 @@ def write_table(table: pd.DataFrame, form: str, *, intervals: bool = False) -> s
     if form == "csv":
         return _csv(table, intervals=intervals)
     metric = str(table[table["group"] != "all"]["metric"].iloc[0])
-    marks: tuple[_Mark, ...] = (
-        (lambda text: f"**{text}**", lambda text: f"<u>{text}</u>")
-        if form == "markdown"
-        else (lambda text: rf"\textbf{{{text}}}", lambda text: rf"\underline{{{text}}}")
-    )
+    marks, escaped = _MARKS[form], _latex if form == "latex" else _markdown
     shown = [("all", name) for name in METRICS] + [(group, metric) for group in _GROUPS]
     labels = [METRIC_LABELS[name] for name in METRICS] + [word.capitalize() for word in _GROUPS.values()]
     lines = []
     for label in table["model"].unique():
-        cells = [str(label)]
+        cells = [escaped(label)]
         for group, name in shown:
             column = table[(table["metric"] == name) & (table["group"] == group)]
             best = sorted(column["value"].dropna().round(4).unique(), reverse=True)[: len(marks)]
             cells.append(_cell(column[column["model"] == label].iloc[0], best, marks, intervals=intervals))
         tested = table[(table["model"] == label) & (table["group"] == "all") & (table["metric"] == metric)].iloc[0]
-        lines.append([*cells, *_test_cells(tested)])
-    heads = ["Model", *labels, "Difference", "p"]
+        facts = [f"{tested['n']:,}", escaped(tested["protocol"]), escaped(tested["dataset"])]
+        lines.append([*cells, *_test_cells(tested), *facts])
+    heads = ["Model", *labels, "Difference", "p", "n", "Protocol", "Dataset"]
     caption = _caption(table, metric)
     if form == "markdown":
-        rows = [[cell.replace("|", r"\|") for cell in cells] for cells in lines]
-        return "\n".join([markdown_table(heads, rows), "", caption, ""])
-    body = [f"{' & '.join([_latex(cells[0]), *map(_symbols, cells[1:])])} \\\\" for cells in (heads, *lines)]
+        return "\n".join([markdown_table(heads, lines), "", caption, ""])
+    body = [f"{' & '.join(map(_symbols, cells))} \\\\" for cells in (heads, *lines)]
     start = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", body[0], r"\midrule"]
     return "\n".join([*start, *body[1:], r"\bottomrule", r"\end{tabular}", f"% {caption}", ""])
 
@@ -161,15 +157,13 @@ def markdown_table(heads: list[str], rows: list[list[str]]) -> str:
 
 
 def _caption(table: pd.DataFrame, metric: str) -> str:
-    """What the numbers are of: dataset, protocol and cases, groups, and the test."""
-    first = table.iloc[0]
+    """What the numbers of the groups and of the test are of."""
     counts = table.drop_duplicates("group").set_index("group")["n"]
     groups = ", ".join(f"{word} {counts[group]:,}" for group, word in _GROUPS.items())
-    where = f"{first['dataset']}, " if first["dataset"] else ""
     seeds = " ±: standard deviation over seeds." if (table["seeds"] > 1).any() else ""
     return (
-        f"{where}protocol {first['protocol']}, n = {first['n']:,} ({groups}). Groups, difference and p: "
-        f"{METRIC_LABELS[metric]}, against {first['against']}, in points, 95 % interval over users.{seeds}"
+        f"Of n: {groups}. Groups, difference and p: {METRIC_LABELS[metric]}, against {table['against'].iloc[0]}, "
+        f"in points, 95 % interval over users.{seeds}"
     )
 
 
@@ -197,12 +191,12 @@ def _csv(table: pd.DataFrame, *, intervals: bool) -> str:
     return mark_formulas(pd.DataFrame(rows)).to_csv(index=False)
 
 
-def _cell(row: pd.Series, best: list[float], marks: tuple[_Mark, ...], *, intervals: bool) -> str:
+def _cell(row: pd.Series, best: list[float], marks: Sequence[str], *, intervals: bool) -> str:
     if math.isnan(row["value"]):
         return "--"
     value = round(float(row["value"]), 4)
     text = f"{value:.4f}"
-    shown = ("≥ " if row["at_least"] else "") + (marks[best.index(value)](text) if value in best else text)
+    shown = ("≥ " if row["at_least"] else "") + (marks[best.index(value)].format(text) if value in best else text)
     shown += f" ± {row['sd']:.4f}" if row["seeds"] > 1 else ""
     return f"{shown} [{row['low']:.4f}, {row['high']:.4f}]" if intervals else shown
 
@@ -211,6 +205,10 @@ def _symbols(text: str) -> str:
     for sign, latex in {"≥": r"$\geq$", "≤": r"$\leq$", "±": r"$\pm$", "−": "$-$"}.items():
         text = text.replace(sign, latex)
     return text
+
+
+def _markdown(text: str) -> str:
+    return text.replace("|", r"\|")
 
 
 def _latex(text: str) -> str:

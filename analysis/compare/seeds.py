@@ -38,11 +38,6 @@ class SeedSpread:
         return (b_S - a_S.mean() if len(b_S) > 1 else b_S.mean() - a_S).tolist()
 
 
-def seed_spread(a: Side, b: Side, metric: str) -> SeedSpread | None:
-    """The spread over seeds; None if neither side has two."""
-    return SeedSpread(a, b, metric) if a.replicates or b.replicates else None
-
-
 def seed_table(spread: SeedSpread, groups: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """Each seed's difference and the band of two seeds, by group, given the weight of each case, (N,).
 

@@ -1,12 +1,14 @@
 """A trained model against `pretrained` on a dataset's validation cases: which of the two to use."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from analysis.compare.paired import compare_means
 from recap import columns as c
-from recap.baselines import PRETRAINED_LABEL
+from recap.asking.open_model import open_model
+from recap.baselines import PRETRAINED, PRETRAINED_LABEL
 from recap.checkpoint import Checkpoint
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
@@ -15,7 +17,6 @@ from recap.evaluation.scoring import rank_cases
 from recap.evaluation.temperature import most_cases
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors
-from recap.pretrained.checkpoint import PretrainedCheckpoint
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def compare_with_pretrained(
     """Compare over the kind of validation cases that chose the trained model's epoch.
 
     Args:
-        keep: see `PretrainedCheckpoint`.
+        keep: see `open_model`.
 
     Raises:
         CheckpointError: the package's curves do not fit this version.
@@ -65,10 +66,9 @@ def compare_with_pretrained(
     protocol = numbered_among(checkpoint.manifest.train.select_on)
     cases = describe_cases(dataset, graph, c.VAL, protocol, most=most_cases(dataset.num_pois))
     checkins = CheckinTensors.from_dataset(dataset, device)
-    sides = [
-        [rank_cases(model.scorer(dataset, graph, device), cases, checkins)]
-        for model in (checkpoint, PretrainedCheckpoint.of(dataset, keep=keep))
-    ]
+    asked: dict[str, Any] = {"graph": graph, "checkins": checkins, "device": device, "keep": keep}
+    models = [open_model(model, dataset, **asked) for model in (checkpoint, PRETRAINED)]
+    sides = [[rank_cases(model.scorer, cases, checkins)] for model in models]
     row = compare_means(*sides, metrics=["mrr"], groups=["all"]).iloc[0]
     difference, low, high = (float(row[name]) for name in ("difference", "low", "high"))
     return AgainstPretrained(protocol, len(cases), cases[c.USER].nunique(), difference, low, high)

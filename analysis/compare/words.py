@@ -215,10 +215,7 @@ def row_cells(row: dict, found: Comparison) -> dict[str, str]:
     cells = {"cases": f"{row['n']:,}"} | {
         side: f"{'≥ ' * (side in found.at_least)}{100 * row[side]:.1f}" for side in ("a", "b")
     }
-    cells |= {
-        "points": as_points(row["difference"]),
-        "interval": _interval(row),
-    }
+    cells |= {"points": as_points(row["difference"]), "interval": _interval(row)}
     if not row["n"]:
         cells = {"cases": "0"} | dict.fromkeys(("a", "b", "points", "interval"), "–")
     elif found.users == 1:

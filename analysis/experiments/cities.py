@@ -117,34 +117,25 @@ def draw_users(dataset: Dataset, users: int, draw: int) -> Dataset:
 
 def cities_markdown(done: Measured) -> str:
     """One table of all cities, one by number of users, then each city's own tables."""
-    arms = _arms(done.cities[0])
-    few = [(arm, label) for arm, label in arms if arm in _FEW_USERS]
-    by_city = [[city.dataset_name, *(_both(city, arm) for arm, _ in arms)] for city in done.cities]
-    by_users = [[f"{users:,} users", *(number(_mean(done, arm, users), 4) for arm, _ in few)] for users in _sizes(done)]
+    arms = {run.arm: run.label for run in done.cities[0].arms}
+    few = {arm: label for arm, label in arms.items() if arm in _FEW_USERS}
+    by_city = [
+        [city.dataset_name, *(" / ".join(_mean([city], arm, key) for key in (_NEXT, _STEP)) for arm in arms)]
+        for city in done.cities
+    ]
+    draws: dict[int, list[ExperimentResult]] = {}
+    for users, result in sorted(done.users, key=lambda pair: pair[0]):
+        draws.setdefault(users, []).append(result)
+    by_users = [[f"{users:,} users", *(_mean(of, arm, _NEXT) for arm in few)] for users, of in draws.items()]
     parts = [
         "MRR, `every_next` / `every_step`, mean over seeds:",
-        markdown_table(["", *(label for _, label in arms)], by_city),
+        markdown_table(["", *arms.values()], by_city),
         f"Users of {done.cities[0].dataset_name}, MRR, `every_next`, mean over draws of users:",
-        markdown_table(["", *(label for _, label in few)], by_users),
+        markdown_table(["", *few.values()], by_users),
     ]
     return "\n\n".join([*parts, *map(markdown, done.cities)])
 
 
-def _arms(result: ExperimentResult) -> list[tuple[str, str]]:
-    return list({run.arm: run.label for run in result.arms}.items())
-
-
-def _sizes(done: Measured) -> list[int]:
-    return sorted({users for users, _ in done.users})
-
-
-def _mean(done: Measured, arm: str, users: int) -> float:
-    return float(np.mean([_values(result, arm, _NEXT) for size, result in done.users if size == users]))
-
-
-def _both(city: ExperimentResult, arm: str) -> str:
-    return " / ".join(number(float(np.mean(_values(city, arm, key))), 4) for key in (_NEXT, _STEP))
-
-
-def _values(result: ExperimentResult, arm: str, key: str) -> list[float]:
-    return [value for run in result.arms if run.arm == arm and (value := value_at(run.values, key)) is not None]
+def _mean(results: Sequence[ExperimentResult], arm: str, key: str) -> str:
+    runs = [value_at(run.values, key) for result in results for run in result.arms if run.arm == arm]
+    return number(float(np.mean([value for value in runs if value is not None])), 4)

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-EXPERIMENTS: Final = tuple(sorted(path.stem for path in (Path(__file__).parent / "specs").glob("*.toml")))
+SPECS: Final = Path(__file__).parent / "specs"
+EXPERIMENTS: Final = tuple(sorted(path.stem for path in SPECS.glob("*.toml")))
 CITIES: Final = "cities"
 SEVERAL: Final = (CITIES, "given-time")
 """Experiments that take several datasets."""

@@ -9,18 +9,19 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from analysis.compare.head_share import PAPER_HEAD_SHARE, reweight
+from analysis.compare.head_share import PAPER_HEAD_SHARE, is_tail, reweight
 from analysis.compare.model_table import markdown_table
 from analysis.experiments.spec import ResultColumn
-from analysis.records.accuracy import METRIC_LABELS, is_known
+from analysis.records.accuracy import METRIC_LABELS, is_known, metric_values
+from analysis.records.bootstrap import UserBootstrap
 from recap import columns as c
 from recap.config import Config
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.errors import DataError, FormatVersionError
 from recap.evaluation.cases import is_known_place
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import METRICS, SHOWN_METRICS, metrics_by_group, metrics_of
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.history.statistics import unseen_reach
 from recap.pretrained.curves_file import PretrainedCurves
@@ -132,7 +133,13 @@ def measure_records(records: pd.DataFrame, dataset: Dataset, protocol: Protocol 
         groups = metrics_by_group(found) | {"new": metrics_of(found[~is_known_place(found)])}
         known[name] = {group: {k: v for k, v in row.items() if k not in unknown} for group, row in groups.items()}
     shown = [metric for metric in SHOWN_METRICS if metric not in unknown]
-    return known | {"reweighted": {metric: reweight(of["trajectory_last"], metric) for metric in shown}}
+    last = of["trajectory_last"]
+    tail_N, bootstrap = is_tail(last), UserBootstrap(last[c.USER].to_numpy())
+    weighted = {}
+    for metric in shown:
+        numbers = reweight(metric_values(last, metric), tail_N, bootstrap)._asdict()
+        weighted[metric] = {name: None if np.isnan(value) else value for name, value in numbers.items()}
+    return known | {"reweighted": weighted}
 
 
 def records_of_run(records: pd.DataFrame, dataset: Dataset, protocol: Protocol) -> pd.DataFrame:

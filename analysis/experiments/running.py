@@ -98,7 +98,7 @@ def run_experiment(
             started = time.process_time()
             if arm.baseline == PRETRAINED:
                 found = PretrainedCheckpoint.of(dataset, pretrained, keep=False, given_time=arm.given_time)
-                scorer: Scorer = found.scorer(dataset, graph)
+                scorer: Scorer = found.fit(dataset, graph).scorer(dataset, graph)
             else:
                 scorer = build_baseline(arm.baseline, dataset, graph)
             cost = {"processor_seconds": time.process_time() - started}

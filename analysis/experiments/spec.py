@@ -6,25 +6,15 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
+from analysis.experiments.names import EXPERIMENTS, SPECS
+from recap.baselines import BASELINES, PRETRAINED
 from recap.config import Config
 from recap.data.cases import Protocol
 from recap.errors import ConfigError
 from recap.presets import training_preset
-from recap.storage.installed import data_path
 from recap.training_config import AnyTraining
 
-SPECS: Final = data_path("analysis.experiments", "specs")
-
-Baseline = Literal[
-    "popularity",
-    "markov",
-    "visit_count",
-    "count_plus_markov",
-    "nearest",
-    "feature_curves",
-    "pretrained",
-    "visit_count_at_time",
-]
+_BASELINES: Final = (*BASELINES, PRETRAINED)
 Metric = Literal["hr1", "hr20", "ndcg20", "mrr"]
 
 
@@ -50,7 +40,7 @@ class Arm(Config):
     preset: str | None = Field(None, description="The experiment's preset where not given.")
     epochs: int | None = Field(None, ge=1, description="The experiment's length where not given.")
     changes: tuple[str, ...] = Field((), description="dotted.field=value assignments on top of the preset.")
-    baseline: Baseline | None = Field(None, description="A baseline instead of a training.")
+    baseline: str | None = Field(None, description="A baseline instead of a training.")
     imported: str | None = Field(None, description="Imported predictions by name or key instead of a training.")
     given_time: bool = Field(False, description="Ask RECAP where at the time of the next check-in.")
     seeds: int | None = Field(None, ge=1, description="So many of the experiment's seeds; all where not given.")
@@ -58,6 +48,8 @@ class Arm(Config):
 
     @model_validator(mode="after")
     def _trains_or_counts(self) -> "Arm":
+        if self.baseline not in (None, *_BASELINES):
+            raise ValueError(f"a baseline is one of {', '.join(_BASELINES)}, not {self.baseline!r}")
         if self.baseline and self.imported:
             raise ValueError("an arm is a baseline or imported, not both")
         if not self.trains and (self.preset or self.epochs or self.changes or self.seeds):
@@ -79,7 +71,7 @@ class ExperimentSpec(Config):
     seeds: tuple[int, ...] = Field((3407, 3408, 3409), min_length=1)
     protocol: Protocol = Field("every_step", description="Cases that are ranked; every_next has those of every_step.")
     columns: tuple[ResultColumn, ...] = Field((), description="Columns before those that all experiments share.")
-    baselines: tuple[Baseline, ...] = Field((), description="Baselines shown above the arms.")
+    baselines: tuple[str, ...] = Field((), description="Baselines shown above the arms.")
     compare: tuple[tuple[str, str], ...] = Field((), description="Pairs of arms to compare with intervals over users.")
     arms: tuple[Arm, ...] = Field(min_length=1)
 
@@ -109,15 +101,11 @@ class ExperimentSpec(Config):
             raise ConfigError(f"experiment {self.name!r}, arm {arm.name!r}: {error}") from error
 
 
-def list_specs() -> list[str]:
-    return sorted(path.stem for path in SPECS.glob("*.toml"))
-
-
 def load_spec(name: str) -> ExperimentSpec:
     """An experiment by name, or from a TOML file given by its path; raises ConfigError for anything else."""
     path = Path(name) if name.endswith(".toml") else SPECS / f"{name}.toml"
-    if not name.endswith(".toml") and name not in list_specs():
-        raise ConfigError(f"unknown experiment {name!r}; choose one of {', '.join(list_specs())}, or name a .toml file")
+    if not name.endswith(".toml") and name not in EXPERIMENTS:
+        raise ConfigError(f"unknown experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}, or name a .toml file")
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -112,7 +112,8 @@ def learned_curves(predictor: Predictor) -> list[Curve]:
         own = model.curves.curves
         return _curves(own.of, own.knot_FK1, own.levels, _candidate_values(predictor, own.of))
     if model.prior is not None:
-        return _prior_curves(model.prior, [_prior_values(found) for found in _candidates(predictor)])
+        found = [_prior_values(_revisited(predictor, histories)) for histories in _sampled(predictor)]
+        return _prior_curves(model.prior, found)
     raise CaseError(f"{predictor.checkpoint.folder.name} has no revisit prior")
 
 
@@ -138,11 +139,11 @@ def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[fl
     predictor = edited_case.predictor
     histories, changes = predictor.pack([edited_case.variant])
     if predictor.model.curves is None:
-        found = _prior_values(_revisited(predictor, histories))
-        at = {poi: at for at, poi in enumerate(_revisited(predictor, histories).poi_C.tolist())}
+        revisited = _revisited(predictor, histories)
+        at = {poi: at for at, poi in enumerate(revisited.poi_C.tolist())}
         return {
             name: [float(value_C[at[poi]]) if poi in at else None for poi in pois]
-            for name, value_C in zip(PRIOR_TERMS, found, strict=True)
+            for name, value_C in zip(PRIOR_TERMS, _prior_values(revisited), strict=True)
         }
     features = predictor.curve_values(histories, changes).features
     value_FI, applies_FI = features.at(torch.tensor(pois, dtype=torch.int64))
@@ -212,10 +213,6 @@ def _prior_values(candidates: RevisitCandidates) -> list[np.ndarray]:
     counts = (candidates.count_C, candidates.recency_steps_C)
     logs = [np.log1p(value_C.numpy().astype(np.float64)) for value_C in counts]
     return [*logs, candidates.in_recent_window_C.numpy().astype(np.float64)]
-
-
-def _candidates(predictor: Predictor) -> list[RevisitCandidates]:
-    return [_revisited(predictor, histories) for histories in _sampled(predictor)]
 
 
 def _revisited(predictor: Predictor, histories: Histories) -> RevisitCandidates:

@@ -31,14 +31,14 @@ from analysis.explain.edits import (
 from analysis.explain.types import NOT_KNOWN_YET, PastVisits, Visit
 from analysis.records.ablations import slug
 from recap import columns as c
-from recap.asking.counterfactuals import GRAPH_TOKEN, Counterfactual, History, TimedHistory
+from recap.asking.counterfactuals import GRAPH_TOKEN, Counterfactual
 from recap.asking.predictor import CaseRanker, Predictor
 from recap.errors import CaseError
 from recap.features.catalogue import GROUPS
 from recap.history.moments import Moment
+from recap.history.one_user import History
 from recap.history.tensors import SECONDS_PER_DAY, Histories, local_weekday
-from recap.model.interventions import Interventions
-from recap.model.recap import CLIP, CORRECTION
+from recap.model.recap import CLIP, CORRECTION, Interventions
 from recap.model.scorer import RecapScorer
 
 _NEAR_SECONDS: Final = 3600
@@ -98,8 +98,8 @@ class EditedCase:
     @property
     def now_local_seconds(self) -> int:
         """Local seconds of the time given, or else of the last check-in."""
-        history = self.variant.history
-        return history.next_local_seconds if isinstance(history, TimedHistory) else int(history.local_seconds_H[-1])
+        given = self.variant.history.next_local_seconds
+        return int(self.variant.history.local_seconds_H[-1]) if given is None else given
 
     @cached_property
     def next_place(self) -> int | None:
@@ -217,8 +217,8 @@ class EditedCase:
     @property
     def time_given(self) -> str:
         """Local ISO time of the question; empty for a model that is not given one."""
-        history = self.variant.history
-        return local_iso(history.next_local_seconds) if isinstance(history, TimedHistory) else ""
+        given = self.variant.history.next_local_seconds
+        return "" if given is None else local_iso(given)
 
     @property
     def share_near_time(self) -> float:
@@ -300,8 +300,8 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
             variant = replace(variant, history=history)
         case AddVisit():
             check_poi(edited_case.ranker, edit.poi)
-            number = _next_number(edited_case)
             original = edited_case.ranker.history(edited_case.moment)
+            number = len(original) + sum(isinstance(done, AddVisit) for done in edited_case.edits)
             offset = int(original.local_seconds_H[-1] - original.seconds_H[-1])  # an edited clock is no time zone
             history, visit_H = _insert(variant.history, visit_H, edit.poi, _local(edit), offset, number, edit)
             variant = replace(variant, history=history)
@@ -370,12 +370,6 @@ def _drop(history: History, at: int) -> History:
     return replace(history, **kept)
 
 
-def _next_number(edited_case: EditedCase) -> int:
-    added = sum(isinstance(edit, AddVisit) for edit in edited_case.edits)
-    original = len(edited_case.ranker.history(edited_case.moment))
-    return original + added
-
-
 def _local(edit: AddVisit | MoveVisit) -> int:
     return int(np.datetime64(edit.local_time.replace(tzinfo=None), "s").astype(np.int64))
 
@@ -418,15 +412,15 @@ def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
     before = int(history.seconds_H[-2]) if len(history) > 1 else local - offset
     local_seconds_H[-1] = _weeks_on(local, before + offset)
     moved = replace(history, local_seconds_H=local_seconds_H)
-    if isinstance(moved, TimedHistory) and moved.next_local_seconds < local_seconds_H[-1]:
+    if moved.next_local_seconds is not None and moved.next_local_seconds < local_seconds_H[-1]:
         given = local_iso(moved.next_local_seconds)
         raise EditError(f"edit {edit.text!r}: the current check-in must not be after the time given, {given}")
     return moved
 
 
-def _arriving(history: History, edit: SetArrival) -> TimedHistory:
+def _arriving(history: History, edit: SetArrival) -> History:
     """Change only the time given."""
-    if not isinstance(history, TimedHistory):
+    if history.next_local_seconds is None:
         raise EditError(f"edit {edit.text!r}: this model was not asked for a time; give it with --given-time or --at")
     given = history.next_local_seconds
     local = given - given % SECONDS_PER_DAY + 3600 * edit.hour + 60 * edit.minute

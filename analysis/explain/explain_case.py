@@ -18,7 +18,7 @@ from recap.asking.counterfactuals import Counterfactual
 from recap.asking.predictor import CaseRanker
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
-from recap.history.moments import Case, Moment
+from recap.history.moments import Moment
 from recap.history.tensors import SECONDS_PER_DAY
 from recap.machine.device import one_thread
 from recap.probabilities import log_probabilities
@@ -85,8 +85,8 @@ def explain_edited_case(
     flip, tried = smallest_flip(edited_case, target, runner_up) if search else (None, None)
     explanation = CaseExplanation(
         model=ranker.checkpoint.label,
-        split=c.SPLIT_NAMES[moment.split] if isinstance(moment, Case) else None,
-        case=moment.number if isinstance(moment, Case) else None,
+        split=c.SPLIT_NAMES[moment.split] if moment.case is not None else None,
+        case=moment.case,
         user=moment.user,
         row=moment.row,
         stops=str(moment.fields.get("stops", "")),

@@ -18,9 +18,9 @@ from analysis.explain.types import (
 )
 from analysis.explain.what_if import Flip, WhatIf
 from recap import columns as c
-from recap.asking.itinerary import Itinerary
 from recap.config import Config
-from recap.history.moments import Case, Moment, link_time
+from recap.history.asked_times import link_time
+from recap.history.moments import Moment
 
 
 class CaseExplanation(Config):
@@ -75,11 +75,9 @@ class CaseExplanation(Config):
 
     @property
     def moment(self) -> Moment:
-        if self.stops:
-            return Itinerary(self.user, self.row, at=link_time(self.at)).with_stops(self.stops, self.num_places)
-        if self.case is None or self.split is None:
-            return Moment(self.user, self.row, at=link_time(self.at))
-        return Case(self.user, self.row, self.case, c.SPLIT_NAMES.index(self.split))
+        if self.case is not None and self.split is not None:
+            return Moment(self.user, self.row, case=self.case, split=c.SPLIT_NAMES.index(self.split))
+        return Moment(self.user, self.row, at=link_time(self.at)).with_stops(self.stops, self.num_places)
 
     @property
     def has_truth(self) -> bool:

@@ -7,11 +7,11 @@ from pydantic import Field
 from analysis.explain.edits import parse_edits, write_edits
 from analysis.link_hashes import compare_hashes, link_hashes
 from recap import columns as c
-from recap.asking.itinerary import Itinerary
 from recap.asking.predictor import CaseRanker, Predictor
 from recap.config import Config
 from recap.errors import CaseError
-from recap.history.moments import Moment, link_time
+from recap.history.asked_times import link_time
+from recap.history.moments import Moment
 
 VIEW_FIELDS = frozenset({"register", "truth"})
 """Fields of a link that only affect how the view looks."""
@@ -64,9 +64,7 @@ class CaseLink(Config):
         if self.names_case:
             return ranker.moment(self.case, self.split)
         named = Moment(*(-1 if number is None else number for number in (self.user, self.row)), at=link_time(self.at))
-        if self.stops:
-            named = Itinerary(named.user, named.row, at=named.at).with_stops(self.stops, ranker.dataset.num_pois)
-        return ranker.moment(named)
+        return ranker.moment(named.with_stops(self.stops, ranker.dataset.num_pois))
 
     @classmethod
     def from_query(cls, query: str) -> "CaseLink":

@@ -1,5 +1,6 @@
 """The model as a diagram: what each part reads in one case, and what it adds to two places' scores."""
 
+from datetime import UTC, datetime
 from typing import Final
 
 import numpy as np
@@ -11,12 +12,14 @@ from analysis.explain.edited_case import EditedCase
 from analysis.explain.explain_case import choose_runner_up, decompose_scores
 from analysis.explain.paths import paths_between, transitions_from
 from analysis.explain.types import ExplainedPlace, Role, roles_of
+from analysis.formatting import days, signed_points
 from recap import columns as c
 from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.config import Config
 from recap.evaluation.ranks import rank_of
 from recap.features.catalogue import FEATURES, PAST, PATHS, PLACES, TIME, TRANSITIONS
 from recap.machine.device import one_thread
+from recap.machine.printable import count_of, shortened
 from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS
 
 _NAMED_CHECKINS: Final = 3
@@ -60,7 +63,7 @@ class ModelFlow(Config):
         return next((part for part in self.parts if part.name == name), None)
 
     def explain(self, name: str) -> words.PartWords:
-        """Title, sentences and equation of a part, as they are in this model."""
+        """Sentences and equation of a part, as they are in this model."""
         part = words.PART_WORDS[words.TIME_GIVEN_PART if name == TIME and self.given_time else name]
         if name == words.SCORE_PART:
             symbols = {CORE: r"\ell_t^{\mathrm{core}}(d)", CORRECTION: r"\Delta_t(d)"}
@@ -90,13 +93,12 @@ def describe_flow(edited_case: EditedCase, against: int | None = None) -> ModelF
         adds = None
         if name != GRAPH_TOKEN:
             adds = tuple(place.groups[name] if name in terms else place.terms[name] for place in places)
-        reads, reader = facts.of(name)
         parts.append(
             FlowPart(
                 name=name,
                 title=words.input_title(name),
-                reads=reads,
-                reader=reader,
+                reads=(facts.reads(name, 0), facts.reads(name, 1)),
+                reader=(facts.reader(name, 0), facts.reader(name, 1)),
                 adds=adds,
                 without=without.get(name),
             )
@@ -144,53 +146,53 @@ class _Facts:
         self._case, self._pois, self._numbers = edited_case, pois, numbers
         self._model = edited_case.predictor.model
         self._visits = [edited_case.past_visits(poi) for poi in pois]
-        self._moment = words.moment(edited_case.now_local_seconds)
 
-    def of(self, name: str) -> tuple[tuple[str, str], tuple[str, str]]:
-        pair = [self._reads(name, at) for at in range(2)]
-        readers = [self._reader(name, at) for at in range(2)]
-        return (pair[0], pair[1]), (readers[0], readers[1])
-
-    def _reads(self, name: str, at: int) -> str:
+    def reads(self, name: str, at: int) -> str:
         last, count = self._visits[at].last, len(self._visits[at].visits)
+        often = "never visited" if last is None else count_of(count, "visit")
         match name:
             case "past visits":
-                return words.visits_read(count, None if last is None else last.days_ago)
+                return often if last is None else f"{often}, last {days(last.days_ago)} ago"
             case "count":
-                return words.visits_read(count, None)
+                return often
             case "recency":
                 return words.recency_read(None if last is None else last.checkins_ago)
             case "window":
                 length = self._model.config.recent_window
-                return words.window_read(last is not None and last.checkins_ago <= length, length)
+                is_in = last is not None and last.checkins_ago <= length
+                return f"last {length} check-ins: {'yes' if is_in else 'no'}"
             case "clip":
-                return words.CLIP_READ
+                return "0 to 10 points"
             case "time of day and week" | "correction":
-                return self._moment
+                return datetime.fromtimestamp(self._case.now_local_seconds, UTC).strftime("%A %H:%M")
             case "transitions from here":
                 return self._transitions(at)
             case "two-hop paths":
-                return words.paths_read(len(paths_between(self._case, self._pois[at])))
+                paths = paths_between(self._case, self._pois[at])
+                return count_of(len(paths), "path") if paths else "no path"
             case "popularity and distance":
                 return self._place(at)
             case "core":
-                return words.checkins_read(self._checkins(), self._model.config.suffix_length)
+                return shortened(f"last {self._model.config.suffix_length}: {', '.join(self._checkins())}", 28)
             case _:
-                return words.token_read(self._neighbourhood(), self._hops)
+                hops = f"{words.HOP_WORDS.get(self._hops, self._hops)} hop{'s' * (self._hops != 1)}"
+                return f"{count_of(self._neighbourhood(), 'place')} {hops} away"
 
-    def _reader(self, name: str, at: int) -> str:
+    def reader(self, name: str, at: int) -> str:
         if name in PRIOR_TERMS:
             return words.prior_reader(name, self._numbers)
         if name == CORRECTION:
-            return words.gate_reader(self._case.gates.get(self._pois[at]))
-        return words.reader(name, sum(term.group == name for term in self._model.terms))
+            gate = self._case.gates.get(self._pois[at])
+            return "gate" if gate is None else f"gate {signed_points(gate)}"
+        fixed = {CORE: "Sequence model", CLIP: "limit", GRAPH_TOKEN: ""}.get(name)
+        return count_of(sum(term.group == name for term in self._model.terms), "curve") if fixed is None else fixed
 
     def _transitions(self, at: int) -> str:
         source, poi = self._case.source, self._pois[at]
         poi_H = self._case.variant.history.poi_H
         own = int(np.sum((poi_H[:-1] == source) & (poi_H[1:] == poi)))
         others = transitions_from(self._case, source, others_only=True)
-        return words.transitions_read(own, others.get(poi, 0), sum(others.values()))
+        return f"{own:,} own, {others.get(poi, 0):,} of {sum(others.values()):,} by others"
 
     def _place(self, at: int) -> str:
         values = values_at(self._case, [self._pois[at]])
@@ -199,7 +201,9 @@ class _Facts:
             for name, (value,) in values.items()
             if FEATURES[name].group == PLACES and value is not None
         }
-        return words.place_read(round(amounts["popularity"]), amounts["distance"])
+        far = amounts["distance"]
+        away = f"{far:.1f} km away" if far < 100 else f"{far:,.0f} km away"
+        return f"{count_of(round(amounts['popularity']), 'check-in')} by others, {away}"
 
     def _checkins(self) -> list[str]:
         """Categories (or else names) of the latest check-ins, latest first."""

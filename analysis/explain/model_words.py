@@ -1,19 +1,18 @@
 """Every sentence, label and equation of the page "The model"."""
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from math import exp
 from typing import Final, NamedTuple
 
 import pandas as pd
 
 from analysis.explain.types import Role
-from analysis.formatting import capitalised, days, number_word, ordinal, percent, points, signed, signed_points
-from analysis.records.ablations import HISTORY, TWO_HOPS, slug
+from analysis.formatting import capitalised, number_word, ordinal, points, signed
+from analysis.records.ablations import HISTORY, TWO_HOPS, part_label, slug
 from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import LATELY, PAST, PATHS, PLACES, TIME, TRANSITIONS
-from recap.machine.printable import shortened
-from recap.model.recap import CLIP, CORE, CORRECTION, NEW_PLACES
+from recap.machine.printable import count_of
+from recap.model.recap import CLIP, CORE, CORRECTION, NEW_PLACES, PRIOR_TERMS
 
 SCORE_PART: Final = "score"
 WORTH_TAB: Final = "What each part is worth"
@@ -21,14 +20,11 @@ INTRO: Final = "Select a box to read what it does; wide bands add many points, h
 GLYPHS: Final[dict[Role, str]] = {"truth": "◎", "model": "●", "other": "●"}
 TIME_GIVEN_PART: Final = "time given part"
 """The part of time of a model that is asked where at a given time."""
-NEW_ONLY: Final = "new places only"
-CLIP_READ: Final = "0 to 10 points"
 
 
 class PartWords(NamedTuple):
-    """Title of a part, at most two sentences, and its equation in LaTeX."""
+    """A part in at most two sentences, and its equation in LaTeX."""
 
-    title: str
     does: str
     equation: str
 
@@ -36,80 +32,62 @@ class PartWords(NamedTuple):
 _CURVES_EQUATION: Final = r"\sum_{j} f_j(x_j(d))"
 PART_WORDS: Final = {
     SCORE_PART: PartWords(
-        "Score",
-        "All contributions add up to a place's score. Every place gets one, and the highest ranks first.",
-        "",
+        "All contributions add up to a place's score. Every place gets one, and the highest ranks first.", ""
     ),
     PAST: PartWords(
-        "Past visits",
         "Each curve turns a number about the user's visits to a place, or the product (×) of two numbers, into "
         "points. New places get 0.",
         _CURVES_EQUATION,
     ),
     TIME: PartWords(
-        "Time of day and week",
         "These curves read visits up to two hours later in the day, after a check-in at this hour, or on this kind of "
         "day. Recent visits count more.",
         r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
     ),
     TIME_GIVEN_PART: PartWords(
-        "Time of day and week",
         "These curves read visits near the time given: on all days, on such days, on this weekday; and visits after a "
         "pause as long as this one. Recent visits count more.",
         r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
     ),
     TRANSITIONS: PartWords(
-        "Transitions from here",
         "These curves count transitions from the current place: the user's own, and other users' in training.",
         r"f(\log(1 + m_{sd})) + \ldots",
     ),
     PATHS: PartWords(
-        "Two-hop paths",
         "A path goes through one place in between, along other users' transitions. One curve reads the sum over all "
         "paths.",
         r"f\Big(\sum_m A_{sm} A_{md}\Big)",
     ),
     PLACES: PartWords(
-        "Popularity and distance",
         "These curves read a place's popularity, distance, category, and visits by similar users. Known and new places "
         "have separate curves.",
         _CURVES_EQUATION,
     ),
     "count": PartWords(
-        "Visits before",
         "The more often the user has been to a place, the more points it gets.",
         r"\lambda_{\mathrm{prior}}\, w_{\mathrm{cnt}} \log(1 + n_t(d))",
     ),
     "recency": PartWords(
-        "Last visit",
         "The points fade with the check-ins since the last visit.",
         r"\lambda_{\mathrm{prior}}\, w_{\mathrm{rec}}\, e^{-r_t(d) / \tau_{\mathrm{rec}}}",
     ),
     "window": PartWords(
-        "Recent window",
         "A place among the latest check-ins gets a fixed number of points.",
         r"\lambda_{\mathrm{prior}}\, w_{\mathrm{win}}\, \mathbf{1}[d \in \mathcal{W}_t]",
     ),
-    CLIP: PartWords(
-        "Limit",
-        "Past visits add between 0 and 10 points.",
-        r"R_t(d) = \mathrm{clip}_{[0,\, b_{\max}]}(\ldots)",
-    ),
+    CLIP: PartWords("Past visits add between 0 and 10 points.", r"R_t(d) = \mathrm{clip}_{[0,\, b_{\max}]}(\ldots)"),
     CORRECTION: PartWords(
-        "Correction",
         "A small network compares the current moment with the last visit to the place. It raises or lowers the points "
         "for past visits.",
         r"\begin{aligned}\Delta_t(d) &= \lambda_{\mathrm{corr}}\, \gamma_t(d)\, R_t(d) \\ "
         r"\gamma_t(d) &= \tanh(\mathrm{MLP}_g[\mathbf{q}; \mathbf{v}; \mathbf{q} \odot \mathbf{v}])\end{aligned}",
     ),
     CORE: PartWords(
-        "Sequence model",
         "A Transformer reads the user, the latest check-ins as tokens, and the graph token. "
         "Its output is compared with each place.",
         r"\ell_t^{\mathrm{core}}(d) = \mathbf{w}_d^{\top} \mathbf{h}_t + b_d",
     ),
     GRAPH_TOKEN: PartWords(
-        "Graph token",
         "One token averages the places that {hops}-hop paths lead to. It adds no points itself: the "
         "sequence model reads it.",
         r"\mathbf{{g}}_t = \mathrm{{LN}}(\mathrm{{MLP}}((A^{{{n}}} E)_s))",
@@ -128,7 +106,9 @@ _LEADS: Final = {
 
 
 def title(name: str) -> str:
-    return PART_WORDS[name].title
+    """Of the score, a group, a term of the paper's prior or the graph token."""
+    fixed = {SCORE_PART: "Score", CLIP: "Limit"}.get(name)
+    return fixed or (curve_label(name) if name in PRIOR_TERMS else part_label(name))
 
 
 def input_title(name: str) -> str:
@@ -158,72 +138,8 @@ def count_inputs(count: int) -> str:
     return f"{capitalised(number_word(count))} inputs add up to one score."
 
 
-def moment(local_seconds: int) -> str:
-    """A check-in's local time.
-
-    >>> moment(0)
-    'Thursday 00:00'
-    """
-    return datetime.fromtimestamp(local_seconds, UTC).strftime("%A %H:%M")
-
-
-def visits_read(count: int, days_ago: float | None) -> str:
-    """Past visits to a place.
-
-    >>> visits_read(6, 3.1), visits_read(0, None), visits_read(1, None)
-    ('6 visits, last 3 days ago', 'never visited', '1 visit')
-    """
-    if not count:
-        return "never visited"
-    what = "1 visit" if count == 1 else f"{count:,} visits"
-    return what if days_ago is None else f"{what}, last {days(days_ago)} ago"
-
-
 def recency_read(checkins_ago: int | None) -> str:
-    if checkins_ago is None:
-        return "never visited"
-    return "1 check-in ago" if checkins_ago == 1 else f"{checkins_ago:,} check-ins ago"
-
-
-def window_read(is_in: bool, length: int) -> str:
-    return f"last {length} check-ins: {'yes' if is_in else 'no'}"
-
-
-def transitions_read(own: int, others: int, total: int) -> str:
-    """Own and others' transitions from the current place.
-
-    >>> transitions_read(2, 4, 61), transitions_read(0, 0, 1)
-    ('2 own, 4 of 61 by others', '0 own, 0 of 1 by others')
-    """
-    return f"{own:,} own, {others:,} of {total:,} by others"
-
-
-def paths_read(count: int) -> str:
-    return "no path" if not count else "1 path" if count == 1 else f"{count:,} paths"
-
-
-def place_read(checkins: int, kilometres: float) -> str:
-    """Other users' check-ins at a place, and its distance.
-
-    >>> place_read(48, 1.234)
-    '48 check-ins by others, 1.2 km away'
-    """
-    far = f"{kilometres:.1f}" if kilometres < 100 else f"{kilometres:,.0f}"
-    return f"{checkins:,} check-in{'' if checkins == 1 else 's'} by others, {far} km away"
-
-
-def checkins_read(latest: Sequence[str], length: int) -> str:
-    return shortened(f"last {length}: {', '.join(latest)}", 28)
-
-
-def token_read(count: int, hops: int) -> str:
-    return f"{count:,} place{'' if count == 1 else 's'} {HOP_WORDS.get(hops, hops)} hop{'' if hops == 1 else 's'} away"
-
-
-def reader(name: str, curves: int) -> str:
-    if name == CORE:
-        return "Sequence model"
-    return {CLIP: "limit", GRAPH_TOKEN: ""}.get(name, "1 curve" if curves == 1 else f"{curves} curves")
+    return "never visited" if checkins_ago is None else f"{count_of(checkins_ago, 'check-in')} ago"
 
 
 def prior_reader(name: str, numbers: Mapping[str, float]) -> str:
@@ -237,10 +153,6 @@ def prior_reader(name: str, numbers: Mapping[str, float]) -> str:
     factor = points(numbers["lambda_prior"] * numbers.get(symbol, 0.0))
     tail = {"count": " log(1 + n)", "recency": f" exp(−r / {numbers['tau_rec']:.0f})", "window": " if in it"}
     return factor + tail[name]
-
-
-def gate_reader(gate: float | None) -> str:
-    return "gate" if gate is None else f"gate {signed_points(gate)}"
 
 
 def prior_tab(numbers: Mapping[str, float]) -> str:
@@ -292,18 +204,6 @@ def worth_note(worth: pd.DataFrame) -> str:
         f"{known:,} test cases lead to known places (or the current one), {new:,} to new ones. "
         f"Lines: 95 % intervals over users.{harm}"
     )
-
-
-def among_places(num_places: int) -> str:
-    return f"of {num_places:,} places"
-
-
-def score_line(rank: float, score: float) -> str:
-    return f"{ordinal(rank)}, score {points(score)}"
-
-
-def probability_line(probability: float) -> str:
-    return f"{percent(probability)} probability" if probability >= 0.01 else "below 1 % probability"
 
 
 def without_line(rank: float, without: float | None) -> str:
@@ -418,7 +318,6 @@ def shown_unit(name: str, unit: str) -> str:
     return _UNITS.get(name) or words.get(unit, unit)
 
 
-GATE_TITLE: Final = "Gate γ"
 WORTH_METRICS: Final = {"hr": "HR@20", "mrr": "MRR"}
 
 
@@ -434,7 +333,3 @@ def lost(value: float) -> str:
     ('0.650', '−0.040', '0.000')
     """
     return signed(value).removeprefix("+")
-
-
-def token_note(rank: float, without: float | None) -> str:
-    return f"The sequence model reads it. {without_line(rank, without)}"

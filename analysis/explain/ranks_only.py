@@ -11,7 +11,7 @@ from recap import columns as c
 from recap.asking.predictor import CaseRanker
 from recap.config import Config
 from recap.evaluation.ranks import rank_of
-from recap.history.moments import Case, Moment
+from recap.history.moments import Moment
 
 REMOVED: Final = 30
 """Latest visits that are removed, one at a time."""
@@ -73,7 +73,7 @@ def explain_ranks(
     other = next((poi for poi in best if poi != edited_case.target), edited_case.target)
     return RanksOnly(
         model=ranker.checkpoint.label,
-        case=moment.number if isinstance(moment, Case) else None,
+        case=moment.case,
         num_places=len(total_P),
         source=labels[edited_case.source],
         local_time=edited_case.local_time,

@@ -21,7 +21,6 @@ from recap import columns as c
 from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.config import Config
 from recap.features.catalogue import PATHS, TRANSITIONS
-from recap.history.moments import Case
 from recap.machine.device import one_thread
 
 NUM_DRAWN: Final = 200
@@ -147,9 +146,9 @@ def _seed_views(edited_case: EditedCase, seeds: Mapping[int, pd.DataFrame]) -> d
     """The case in other seeds' tables; only for the true place of a case without edits."""
     moment = edited_case.moment
     as_recorded = not edited_case.edits and edited_case.target == edited_case.truth
-    if not (as_recorded and isinstance(moment, Case) and moment.split == c.TEST):
+    if not (as_recorded and moment.case is not None and moment.split == c.TEST):
         return {}
-    return {seed: table.iloc[moment.number] for seed, table in seeds.items()}
+    return {seed: table.iloc[moment.case] for seed, table in seeds.items()}
 
 
 def _seed_ranks(name: str, views: dict[int, pd.Series]) -> list[SeedRank]:
@@ -168,7 +167,7 @@ def contributions_elsewhere(edited_case: EditedCase) -> dict[str, np.ndarray]:
     ranker, moment = edited_case.ranker, edited_case.moment
     rows = ranker.cases[c.ROW].to_numpy()
     others = rows[rows != moment.row]
-    seed = moment.number if isinstance(moment, Case) else max(moment.row, 0)
+    seed = moment.case if moment.case is not None else max(moment.row, 0)
     drawn = np.random.default_rng(seed).choice(others, min(NUM_DRAWN, len(others)), replace=False)
     pieces = [torch.zeros(0, len(edited_case.scorer.terms), dtype=torch.float64)]
     for rows in np.split(drawn, range(_CASES_PER_BATCH, len(drawn), _CASES_PER_BATCH)):

@@ -8,6 +8,8 @@ from recap.config import Config
 
 Role = Literal["truth", "model", "other"]
 """The true next place, a prediction, or another prediction."""
+MarkKind = Literal["source", "middle", "truth", "model", "other"]
+"""A place on a map: the source, the middle of a two-hop path, or a place of this role."""
 NOT_KNOWN_YET: Final = "not known yet"
 """The true next place after a user's last check-in."""
 PieceKind = Literal["plain", "target", "runner_up", "place", "revisits", "paths"]

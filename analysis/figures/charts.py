@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from analysis.figures.library_internals import unchecked_figure
 from analysis.figures.palette import Palette
 
 FONT: Final = '"Source Sans", sans-serif'
@@ -40,10 +41,9 @@ def assembled(
         data: traces, each with its ``type``.
         layout: differences from the shared style; ``annotations`` are from `note`.
     """
-    style = _house_style(layout, palette, height, margin)
-    whole = _merged(style, layout)
+    whole = _merged(_house_style(layout, palette, height, margin), layout)
     # Tests let plotly validate every such figure. The empty template stops plotly from computing its default one.
-    figure = go.Figure(data=[dict(trace) for trace in data], layout={**whole, "template": {}}, _validate=False)
+    figure = unchecked_figure(data, whole | {"template": {}})
     figure.layout.template = None
     return figure
 
@@ -56,9 +56,7 @@ def styled(figure: go.Figure, palette: Palette, *, height: int, margin: dict[str
     """
     figure.layout.template = None
     there = figure.layout.to_plotly_json()
-    style = _house_style(there, palette, height, margin)
-    standoffs = {name: _own_standoff(axis) for name, axis in there.items() if name in style and "axis" in name}
-    figure.layout = _merged(_merged(there, style), standoffs)
+    figure.layout = _merged(_house_style(there, palette, height, margin), there)
     figure.layout.template = None  # assigning a layout brings the default one back
     return figure
 
@@ -103,11 +101,6 @@ def note(x: float | str, y: float | str, text: str, colour: str, size: float = 1
     """Text without an arrow; (x, y) is its left end unless ``more`` (plotly's fields) says otherwise."""
     place = {"x": x, "y": y, "xanchor": "left", "yanchor": "middle"}
     return place | {"text": text, "showarrow": False, "font": {"color": colour, "size": size}} | more
-
-
-def _own_standoff(axis: Mapping[str, Any]) -> dict[str, Any]:
-    standoff = axis.get("title", {}).get("standoff")
-    return {} if standoff is None else {"title": {"standoff": standoff}}
 
 
 def _merged(there: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

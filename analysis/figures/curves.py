@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis.explain.curves import GATE_BINS, Curve
-from analysis.explain.model_words import GATE_TITLE, RATIOS, curve_label, shown_amount, shown_unit
+from analysis.explain.model_words import RATIOS, curve_label, shown_amount, shown_unit
 from analysis.explain.types import Role
 from analysis.figures.charts import assembled, note
 from analysis.figures.contributions import group_colour
@@ -112,7 +112,7 @@ def plot_curves(
             data += [trace | axes for trace in _gates(panel, roles, palette)]
             xaxis |= {"range": [-1.05, 1.05], "tickvals": [-1, 0, 1], "ticktext": ["−1", "0", "+1"]}
             yaxis |= {"range": [0, 1.15], "visible": False}
-            title = GATE_TITLE
+            title = "Gate γ"
         layout |= {f"xaxis{tail}": xaxis, f"yaxis{tail}": yaxis}
         above = note(left, top, f"<b>{title}</b>", palette.ink, xref="paper", yref="paper", yanchor="top")
         layout["annotations"].append(above)

@@ -10,6 +10,8 @@ from analysis.figures.scale_bar import ScaleBar
 from analysis.figures.table_rows import rows
 from analysis.geography import Camera
 
+DOT: Final = "●"
+"""A letter as a mark, because only letters have a shift in pixels."""
 _PIXELS: Final[Any] = pdk.types.String("pixels")
 _FONT: Final[Any] = pdk.types.String('"Source Sans", sans-serif')
 _MIDDLE: Final[Any] = pdk.types.String("middle")

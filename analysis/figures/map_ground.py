@@ -1,26 +1,23 @@
 """Draw a map's ground and names as a flat picture, for PNGs without a browser."""
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
+from analysis.basemap.document import LINES, parts_of
 from analysis.figures.letters import Letters
 from analysis.figures.palette import Palette, mix
 from analysis.figures.scale_bar import scale_bar
-from analysis.figures.table_rows import rows
 from analysis.geography import Camera, screen_offsets
 from analysis.workspace import Workspace
 
 SIZE: Final = (760, 540)
 SCALE: Final = 2
-_FILLS: Final = ("density", "district", "park", "airfield", "water", "quay")
-LINE_WIDTHS: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bridge": 3}
-"""Width of the ground's lines, in pixels of the picture."""
+_WIDE_LINES: Final = ("road", "bridge")
 
 ANCHORS: Final = {"start": "lm", "middle": "mm", "end": "rm"}
 """Pillow's names of where a text stands at its point."""
@@ -58,8 +55,25 @@ def draw_ground(
 
 
 def draw_layers(image: Image.Image, basemap: Mapping[str, Any], camera: Camera, palette: Palette) -> None:
+    draw, colours = ImageDraw.Draw(image), ground_colours(palette)
     for name in basemap["order"]:
-        _draw_layer(image, name, basemap["layers"][name], camera, palette)
+        for properties, part in parts_of(name, basemap["layers"][name]):
+            colour = palette.density(properties["level"]) if name == "density" else colours[name]
+            draw_part(image, draw, name, [_project(camera, line) for line in part], colour)
+
+
+def draw_part(image: Image.Image, draw: ImageDraw.ImageDraw, name: str, part: list[list[Pixel]], colour: str) -> None:
+    """A line of a layer, or a polygon without its holes."""
+    if name in LINES:
+        draw.line(part[0], fill=colour, width=SCALE * (3 if name in _WIDE_LINES else 1))
+    elif len(part) == 1:
+        draw.polygon(part[0], fill=colour)
+    else:
+        mask = Image.new("1", image.size)
+        inside = ImageDraw.Draw(mask)
+        for at, ring in enumerate(part):
+            inside.polygon(ring, fill=int(at == 0))
+        image.paste(colour, mask=mask)
 
 
 def _draw_scale(draw: ImageDraw.ImageDraw, camera: Camera, palette: Palette, height: int) -> None:
@@ -105,44 +119,6 @@ def ground_colours(palette: Palette) -> dict[str, str]:
     }
 
 
-def _draw_layer(image: Image.Image, name: str, collection: Mapping[str, Any], camera: Camera, palette: Palette) -> None:
-    draw = ImageDraw.Draw(image)
-    colours = ground_colours(palette)
-    for feature in collection["features"]:
-        for kind, lines in _parts(feature["geometry"]):
-            if kind == "polygon" and name in _FILLS:
-                colour = palette.density(feature["properties"]["level"]) if name == "density" else colours[name]
-                _fill(image, [_project(camera, line) for line in lines], colour)
-            elif kind == "line" and name in LINE_WIDTHS:
-                for line in lines:
-                    draw.line(_project(camera, line), fill=colours[name], width=LINE_WIDTHS[name] * SCALE)
-
-
-def _fill(image: Image.Image, rings: list[list[Pixel]], colour: str) -> None:
-    """Fill an outer ring without its holes."""
-    if len(rings) == 1:
-        ImageDraw.Draw(image).polygon(rings[0], fill=colour)
-        return
-    mask = Image.new("1", image.size)
-    draw = ImageDraw.Draw(mask)
-    for index, ring in enumerate(rings):
-        draw.polygon(ring, fill=int(index == 0))
-    image.paste(colour, mask=mask)
-
-
-def _parts(geometry: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    kind, coordinates = geometry["type"], geometry["coordinates"]
-    if kind == "Polygon":
-        yield "polygon", coordinates
-    elif kind == "MultiPolygon":
-        for polygon in coordinates:
-            yield "polygon", polygon
-    elif kind == "LineString":
-        yield "line", [coordinates]
-    elif kind == "MultiLineString":
-        yield "line", coordinates
-
-
 def _project(camera: Camera, line: list[list[float]]) -> list[Pixel]:
     points = np.array(line, dtype=np.float64)
     return pixels(camera, points[:, 1], points[:, 0])
@@ -156,21 +132,6 @@ def pixels(camera: Camera, latitude: np.ndarray, longitude: np.ndarray) -> list[
 def on_picture(x: float, y: float) -> Pixel:
     """The picture's pixel for an offset from the map's middle."""
     return float(SCALE * (x + SIZE[0] / 2)), float(SCALE * (y + SIZE[1] / 2))
-
-
-def draw_text(draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, size: int) -> None:
-    draw.text(at, text, fill=colour, font=ImageFont.load_default(size), anchor="mm")
-
-
-def draw_names(
-    draw: ImageDraw.ImageDraw, names: pd.DataFrame, colours: Mapping[str, str], palette: Palette, letters: Letters
-) -> None:
-    """Draw placed names on plates of land: ``x, y, text, shift, anchor`` and ``of`` for the colour."""
-    font = letters.font(26)
-    for name in rows(names):
-        at = on_picture(name["x"] + name["shift"][0], name["y"] + name["shift"][1])
-        colour, anchor = colours[name["of"]], ANCHORS[name["anchor"]]
-        draw_plate(draw, at, letters.fit(name["text"]), colour, font, palette, anchor=anchor)
 
 
 def draw_plate(

@@ -1,96 +1,86 @@
-"""The marks of `walk_deck` and `explain_deck` as PNGs, without a browser."""
+"""A browser's map as a PNG: the layers of its deck, drawn flat over the ground."""
 
-from datetime import datetime
-from itertools import pairwise
+import json
+from typing import Any, Final
 
-from PIL import Image, ImageDraw
+import numpy as np
+import pydeck as pdk
+from PIL import ImageDraw
 
-from analysis.explain.explanation import CaseExplanation
-from analysis.figures import explain_map
-from analysis.figures.explain_marks import ExplainMarks, explain_marks
+from analysis.figures.deck_layers import DOT
 from analysis.figures.letters import Letters
 from analysis.figures.map_ground import (
+    ANCHORS,
     SCALE,
-    SIZE,
     MapGround,
+    Pixel,
     draw_disc,
     draw_ground,
-    draw_names,
-    draw_text,
+    draw_plate,
     draw_time,
-    on_picture,
+    pixels,
     to_png,
 )
 from analysis.figures.palette import Palette, mix
-from analysis.figures.table_rows import rows
-from analysis.figures.walk_map import name_colours, rank_ink, revisit_shift
-from analysis.figures.walk_marks import WalkMarks
-from analysis.formatting import day
-from recap import columns as c
+from analysis.geography import Camera
+
+_LETTERS: Final = 1.85
+"""Pixels of Pillow's letters, which are wide, for one of the browser's."""
+_DOT: Final = 0.2
+"""Radius of a dot in pixels of the browser, as a share of its letters' size."""
 
 
-def draw_walk_image(marks: WalkMarks, ground: MapGround, *, palette: Palette, time_given: str = "") -> bytes:
-    """The marks over the map's ground, as a PNG of 1520 x 1080 pixels; ``time_given`` in words."""
-    image, draw = draw_ground(ground, marks.camera, palette)
-    _draw_marks(image, marks, palette, ground.letters)
+def draw_map_image(deck: pdk.Deck, ground: MapGround, *, palette: Palette, time_given: str = "") -> bytes:
+    """A PNG of 1520 x 1080 pixels; ``time_given`` in words."""
+    view = deck.initial_view_state
+    camera = Camera(view.latitude, view.longitude, view.zoom)
+    image, draw = draw_ground(ground, camera, palette)
+    for layer in json.loads(deck.to_json())["layers"]:
+        if not layer["id"].startswith("scale"):  # the ground has its own
+            for row in layer["data"]:
+                _draw_row(draw, _Row(layer, row, camera, palette), palette, ground.letters)
     draw_time(draw, time_given, palette, ground.letters)
     return to_png(image)
 
 
-def _draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette, letters: Letters) -> None:
-    draw = ImageDraw.Draw(image)
-    _draw_two_hops(draw, marks, palette)
-    walked = [on_picture(x, y) for x, y in zip(marks.walked["x"], marks.walked["y"], strict=True)]
-    for ends, strength in zip(pairwise(walked), marks.strength, strict=True):
-        draw.line(ends, fill=mix(palette.ink, palette.land, 0.2 + 0.75 * strength), width=5)
-    for stop in rows(marks.stops):
-        draw_disc(
-            draw, on_picture(stop["x"], stop["y"]), SCALE * stop["r"], fill=palette.land, outline=palette.ink, width=3
-        )
-    for stop in rows(marks.stops):
-        draw_text(draw, on_picture(stop["x"], stop["y"]), stop["stop"], palette.ink, 20)
-    _draw_predictions(draw, marks, palette)
-    source = marks.source.iloc[0]
-    draw_disc(
-        draw, on_picture(source["x"], source["y"]), SCALE * source["r"], fill=palette.ink, outline=palette.land, width=4
-    )
-    draw_names(draw, marks.names, name_colours(palette), palette, letters)
+class _Row:
+    """One row of a layer, with what deck.gl reads from it."""
+
+    def __init__(self, layer: dict[str, Any], row: dict[str, Any], camera: Camera, palette: Palette) -> None:
+        self._layer, self._row, self._camera, self._land = layer, row, camera, palette.land
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._layer.get(name)
+        return self._row[value[3:]] if isinstance(value, str) and value.startswith("@@=") else value
+
+    def colour(self, name: str) -> str | None:
+        """Opaque, as it looks on land; None for one that is not seen."""
+        *channels, alpha = self[name]
+        return mix("#" + "".join(f"{value:02X}" for value in channels), self._land, alpha / 255) if alpha else None
+
+    def at(self, *positions: list[float]) -> list[Pixel]:
+        longitude, latitude = np.array(positions).T
+        return pixels(self._camera, latitude, longitude)
+
+    def px(self, name: str) -> int:
+        return round(SCALE * self[name])
 
 
-def draw_explain_image(explanation: CaseExplanation, ground: MapGround, *, palette: Palette) -> bytes:
-    """Two-hop paths, the source and the two places over the map's ground, as a PNG of 1520 x 1080 pixels."""
-    marks = explain_marks(explanation, ground.opened, size=SIZE)
-    image, draw = draw_ground(ground, marks.camera, palette)
-    _draw_two_hops(draw, marks, palette)
-    for place in rows(marks.places.iloc[::-1]):
-        fill, outline = explain_map.mark_colours(place["of"], palette)
-        draw_disc(draw, on_picture(place["x"], place["y"]), SCALE * place["r"], fill=fill, outline=outline, width=6)
-    draw_names(draw, marks.names, explain_map.role_colours(palette), palette, ground.letters)
-    given = datetime.fromisoformat(explanation.time_given) if explanation.time_given else None
-    draw_time(draw, "" if given is None else f"{day(given)}, {given:%H:%M}", palette, ground.letters)
-    return to_png(image)
-
-
-def _draw_two_hops(draw: ImageDraw.ImageDraw, marks: WalkMarks | ExplainMarks, palette: Palette) -> None:
-    for line in rows(marks.two_hops):
-        corners = [on_picture(x, y) for x, y in zip(line["x"], line["y"], strict=True)]
-        draw.line(corners, fill=palette.paths.fill, width=round(SCALE * line["w"]))
-    for middle in rows(marks.middles):
-        at = on_picture(middle["x"], middle["y"])
-        draw_disc(draw, at, SCALE * middle["r"], fill=palette.paths.fill, outline=palette.land, width=3)
-
-
-def _draw_predictions(draw: ImageDraw.ImageDraw, marks: WalkMarks, palette: Palette) -> None:
-    for disc in rows(marks.discs.iloc[::-1]):
-        at, r = on_picture(disc["x"], disc["y"]), SCALE * disc["r"]
-        draw_disc(draw, at, r, fill=palette.model.fill, outline=palette.land, width=3)
-        if disc["covered"]:
-            continue
-        draw_text(draw, at, disc[c.RANK], rank_ink(palette), 22)
-        if disc["revisit"]:
-            right, down = revisit_shift(r)
-            corner = at[0] + right, at[1] + down
-            draw_disc(draw, corner, 9, fill=palette.revisits.fill, outline=palette.land, width=3)
-    for ring in rows(marks.ring):
-        at = on_picture(ring["x"], ring["y"])
-        draw_disc(draw, at, SCALE * ring["r"], fill=None, outline=palette.truth.fill, width=6)
+def _draw_row(draw: ImageDraw.ImageDraw, row: _Row, palette: Palette, letters: Letters) -> None:
+    kind = row["@@type"]
+    if kind == "ScatterplotLayer":
+        (at,), fill, line = row.at(row["getPosition"]), row.colour("getFillColor"), row.colour("getLineColor")
+        draw_disc(draw, at, SCALE * row["getRadius"], fill=fill, outline=line, width=row.px("getLineWidth"))
+    elif kind == "TextLayer":
+        ((x, y),), (right, down) = row.at(row["getPosition"]), row["getPixelOffset"] or (0, 0)
+        at, colour = (x + SCALE * right, y + SCALE * down), row.colour("getColor") or palette.ink
+        text, font = letters.fit(row["getText"]), letters.font(round(_LETTERS * row["getSize"]))
+        if row["getText"] == DOT:
+            draw_disc(draw, at, SCALE * _DOT * row["getSize"], fill=colour, outline=None, width=0)
+        elif row["background"]:
+            draw_plate(draw, at, text, colour, font, palette, anchor=ANCHORS[row["getTextAnchor"]])
+        else:
+            draw.text(at, text, fill=colour, font=font, anchor="mm")
+    else:
+        way = row["getPath"] or [row["getSourcePosition"], row["getTargetPosition"]]
+        draw.line(row.at(*way), fill=row.colour("getColor"), width=row.px("getWidth"))

@@ -13,7 +13,7 @@ from analysis.explain.model_flow import FlowPart, ModelFlow
 from analysis.figures.charts import assembled, escape_tags, note
 from analysis.figures.contributions import group_colour
 from analysis.figures.palette import Palette, translucent
-from analysis.formatting import MINUS, ordinal, points, signed_points
+from analysis.formatting import MINUS, ordinal, percent, points, signed_points
 from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST
 from recap.machine.printable import shortened
@@ -40,10 +40,9 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
     data: list[dict[str, Any]] = []
     shapes: list[dict[str, Any]] = []
     notes = [note(x, 8, text, palette.quiet, 13) for x, text in ((_INPUT[0], "Input"), (_READER[0], "Points"))]
-    scale = _scale(flow)
+    scale, bar_top = _scale(flow)
     rows = {part.name: _TOP + _PITCH * row + _BOX / 2 for row, part in enumerate(flow.parts)}
     levels = _levels(flow, place)
-    bar_top = _bar_top(flow, scale)
     for part in flow.parts:
         y = rows[part.name]
         is_open = part.name == opened
@@ -55,14 +54,16 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
         notes.append(note(1.6, y + 12, _text(part.reads[place], 26), palette.quiet, 12))
         if is_token:
             data.append(_token_line(y, rows[CORE], palette))
-            notes.append(note(_READER[0] - 5, y + 15, _token_note(flow, part, place), palette.paths.text, 12))
+            loss = words.without_line(flow.places[place].rank, None if part.without is None else part.without[place])
+            said = f"The sequence model reads it. {loss}"
+            notes.append(note(_READER[0] - 5, y + 15, said, palette.paths.text, 12))
             continue
         shapes.append(_line(_INPUT[1], _READER[0], y, palette))
         shapes.append(_box(_READER, y, palette, is_open=is_open, ground=palette.band))
         notes.append(note(_READER[0] + 1.4, y - 10, f"<b>{part.reader[place]}</b>", palette.ink, 14))
         notes.append(note(_READER[0] + 1.4, y + 12, _both(flow, part, palette), palette.quiet, 12))
         if part.name == CORE and not flow.core_reads_all:
-            notes.append(note(_READER[1] + 1, y + 18, words.NEW_ONLY, palette.quiet, 12))
+            notes.append(note(_READER[1] + 1, y + 18, "new places only", palette.quiet, 12))
         data += _band(part, y, levels[part.name], bar_top, scale, place, palette)
     data.append(_targets(flow, rows, bar_top))
     shapes_of_bar, notes_of_bar = _score(flow, place, bar_top, scale, palette, is_open=opened == words.SCORE_PART)
@@ -89,12 +90,13 @@ def part_colour(name: str, palette: Palette) -> str:
     return group_colour(PAST if name in (*PRIOR_TERMS, CLIP, CORRECTION) else name, palette)
 
 
-def _scale(flow: ModelFlow) -> float:
-    """Pixels per point, the same for both places."""
+def _scale(flow: ModelFlow) -> tuple[float, float]:
+    """Pixels per point, and the bar's top; the same for both places."""
     adds = [[part.adds[place] for part in flow.parts if part.adds is not None] for place in range(2)]
     highest = max(sum(value for value in column if value > 0) for column in adds)
     widest = max(abs(value) for column in adds for value in column)
-    return min(_TALLEST / max(highest, 1e-9), _WIDEST / max(widest, 1e-9))
+    scale = min(_TALLEST / max(highest, 1e-9), _WIDEST / max(widest, 1e-9))
+    return scale, max(_TOP + 62.0, _TOP + _PITCH * len(adds[0]) / 2 - scale * highest / 2)
 
 
 def _levels(flow: ModelFlow, place: int) -> dict[str, float]:
@@ -102,25 +104,17 @@ def _levels(flow: ModelFlow, place: int) -> dict[str, float]:
 
     Positive bands are stacked downwards. Negative ones subtract upwards from the last positive one.
     """
+    added = {part.name: part.adds[place] for part in flow.parts if part.adds is not None}
     levels, down = {}, 0.0
-    for part in flow.parts:
-        if part.adds is not None and part.adds[place] >= 0:
-            levels[part.name] = down
-            down += part.adds[place]
-    for part in reversed(flow.parts):
-        if part.adds is not None and part.adds[place] < 0:
-            down += part.adds[place]
-            levels[part.name] = down
+    for name, value in added.items():
+        if value >= 0:
+            levels[name] = down
+            down += value
+    for name, value in reversed(added.items()):
+        if value < 0:
+            down += value
+            levels[name] = down
     return levels | {GRAPH_TOKEN: 0.0}
-
-
-def _bar_top(flow: ModelFlow, scale: float) -> float:
-    rows = sum(part.adds is not None for part in flow.parts)
-    highest = max(
-        sum(part.adds[place] for part in flow.parts if part.adds is not None and part.adds[place] > 0)
-        for place in range(2)
-    )
-    return max(_TOP + 62.0, _TOP + _PITCH * rows / 2 - scale * highest / 2)
 
 
 def _band(
@@ -172,11 +166,6 @@ def _token_line(y: float, core: float, palette: Palette) -> dict[str, Any]:
     return _trace(x.tolist(), down.tolist(), mode="lines", line=line)
 
 
-def _token_note(flow: ModelFlow, part: FlowPart, place: int) -> str:
-    without = None if part.without is None else part.without[place]
-    return words.token_note(flow.places[place].rank, without)
-
-
 def _targets(flow: ModelFlow, rows: dict[str, float], bar_top: float) -> dict[str, Any]:
     """Invisible marks over the boxes, because shapes take no clicks."""
     spots = [(x, rows[part.name], part) for part in flow.parts for x in (3, 8, 13, 18, 23)]
@@ -207,13 +196,14 @@ def _score(
     shapes = [{**edge, "x0": x, "x1": x, "y0": ends[0], "y1": ends[1]}]
     shapes += [{**edge, "x0": x - 0.5, "x1": x, "y0": end, "y1": end} for end in ends]
     top, end = min(ends[0], top), {"xanchor": "right"}
+    likely = f"{percent(entry.probability)} probability" if entry.probability >= 0.01 else "below 1 % probability"
     name = f"<b>{words.GLYPHS[flow.roles[place]]} {_text(entry.name, _NAME)}</b>"
     notes = [
         note(99.8, 42, name, hue.text, 16, xanchor="right"),
         note(99.8, top + 24, f"<b>{ordinal(entry.rank)}</b>", palette.ink, 36, **end),
-        note(99.8, top + 60, words.among_places(flow.num_places), palette.quiet, 12, **end),
+        note(99.8, top + 60, f"of {flow.num_places:,} places", palette.quiet, 12, **end),
         note(99.8, top + 84, f"<b>Score {points(entry.score)}</b>", hue.text, 14, **end),
-        note(99.8, top + 106, words.probability_line(entry.probability), palette.quiet, 12, **end),
+        note(99.8, top + 106, likely, palette.quiet, 12, **end),
         note(
             99.8,
             top + 164,
@@ -222,7 +212,9 @@ def _score(
             15,
             xanchor="right",
         ),
-        note(99.8, top + 186, words.score_line(other.rank, other.score), palette.quiet, 14, xanchor="right"),
+        note(
+            99.8, top + 186, f"{ordinal(other.rank)}, score {points(other.score)}", palette.quiet, 14, xanchor="right"
+        ),
     ]
     return shapes, notes
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from analysis.explain.types import Role
+from analysis.explain.types import MarkKind, Role
 
 Theme = Literal["light", "dark"]
 
@@ -65,10 +65,17 @@ class Palette:
         """Colour of dense areas, level 1 to 3."""
         return mix(self.quiet, self.land, 0.055 * level)
 
-    def of_role(self, role: Role) -> Hue:
+    def of_role(self, role: Role | MarkKind) -> Hue:
         if role == "other":
             return Hue(self.baseline, self.quiet, self.band)
-        return self.truth if role == "truth" else self.model
+        if role == "source":
+            return Hue(self.ink, self.ink, self.band)
+        return {"truth": self.truth, "model": self.model, "middle": self.paths}[role]
+
+    def of_mark(self, kind: MarkKind) -> tuple[str | None, str]:
+        """Fill (None for a ring) and rim of a place on a map."""
+        fill = self.of_role(kind).fill
+        return (None, fill) if kind == "truth" else (fill, self.land)
 
 
 LIGHT: Final = Palette(

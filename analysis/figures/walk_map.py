@@ -52,7 +52,7 @@ def walk_deck(
         ),
         # Always present; otherwise the browser would rebuild the layers after it.
         deck_layers.discs("chosen", marks.chosen(chosen), fill=None, line=ink, line_px=2.0),
-        deck_layers.names(marks.names, name_colours(palette), palette),
+        deck_layers.names(marks.names, {of: palette.of_role(of).text for of in ("source", "truth", "model")}, palette),
     ]
     return deck_layers.deck(layers, marks.camera, map_style)
 
@@ -71,24 +71,14 @@ def _place_dots(palette: Palette) -> pdk.Layer:
     return deck_layers.discs(_PLACES, empty, fill=rgb(palette.baseline, 130), line=rgb(palette.land), line_px=0.5)
 
 
-def name_colours(palette: Palette) -> dict[str, str]:
-    return {"source": palette.ink, "truth": palette.truth.text, "model": palette.model.text}
-
-
-def rank_ink(palette: Palette) -> str:
-    return palette.page if palette.theme == "light" else palette.water
-
-
-def revisit_shift(radius: float) -> tuple[float, float]:
-    """Position of a known place's dot on a disc's rim, in pixels from its middle."""
-    return round(0.72 * radius, 1), round(-0.72 * radius, 1)
-
-
 def _candidate_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
     ordered = marks.discs.iloc[::-1]
     numbered = ordered[~ordered["covered"]]
     again = numbered[numbered["revisit"]]
-    dots = pd.DataFrame({"at": again["at"], "shift": [list(revisit_shift(r)) for r in again["r"]], "dot": "●"})
+    # On the disc's rim.
+    shifts = [[round(0.72 * r, 1), round(-0.72 * r, 1)] for r in again["r"]]
+    dots = pd.DataFrame({"at": again["at"], "shift": shifts, "dot": deck_layers.DOT})
+    ink = rgb(palette.page if palette.theme == "light" else palette.water)
     return [
         deck_layers.discs(
             "candidates",
@@ -97,7 +87,7 @@ def _candidate_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
             line=rgb(palette.land),
             line_px=1.5,
         ),
-        deck_layers.texts("ranks", numbered[["at", c.RANK]], c.RANK, rgb(rank_ink(palette)), size=12, weight=700),
+        deck_layers.texts("ranks", numbered[["at", c.RANK]], c.RANK, ink, size=12, weight=700),
         deck_layers.texts("revisit-rims", dots, "dot", rgb(palette.land), size=25, shift=True),
         deck_layers.texts("revisits", dots, "dot", rgb(palette.revisits.fill), size=18, shift=True),
     ]

@@ -1,4 +1,4 @@
-"""The marks of one case's map as tables, for `walk_map` and `map_image`.
+"""The marks of one case's map as tables, for `walk_map`.
 
 Pixels are right of and below the map's middle at its opening camera. Where discs overlap, the better one is on top and
 its tip names the others. Names that would cover a disc are left out.
@@ -51,7 +51,7 @@ class WalkMarks:
         discs: one row per listed place, best first: ``at, x, y, r, poi, name, rank`` (text), ``revisit, truth, tip``
             and ``covered`` (whether a better disc or the source covers its middle).
         ring: around the truth, one row or none: ``at, x, y, r, tip``.
-        two_hops: ``path`` (three positions), ``x, y`` (three each), ``w`` in pixels, ``tip``.
+        two_hops: ``path`` (three positions), ``w`` in pixels, ``tip``.
         middles: ``at, x, y, r, tip``.
         names: ``at, x, y, text, shift, anchor, of`` (source, truth or model).
     """
@@ -98,7 +98,7 @@ def walk_marks(
 
     Args:
         lower_px: how much lower the map is than Walk's.
-        picture: for `map_image`, which has one fixed size.
+        picture: for a PNG, which has one fixed size.
     """
     walked = _walked(opened, trajectory, int(prediction.case[c.ROW]), camera)
     source = walked.iloc[[-1]].assign(r=SOURCE_PX)
@@ -124,7 +124,8 @@ def positions(longitude: np.ndarray, latitude: np.ndarray) -> list[list[float]]:
     return [[round(float(lon), 6), round(float(lat), 6)] for lon, lat in zip(longitude, latitude, strict=True)]
 
 
-def _at(opened: Workspace, poi: np.ndarray, camera: Camera) -> pd.DataFrame:
+def placed(opened: Workspace, poi: np.ndarray, camera: Camera) -> pd.DataFrame:
+    """Places on a map: ``at`` ([longitude, latitude]), ``x, y`` in pixels."""
     x, y = screen_offsets(camera, opened.latitude[poi], opened.longitude[poi])
     return pd.DataFrame({"at": positions(opened.longitude[poi], opened.latitude[poi]), "x": x, "y": y})
 
@@ -136,7 +137,7 @@ def _walked(opened: Workspace, trajectory: Trajectory, row: int, camera: Camera)
         for stop, name, time in zip(table["stop"], table["name"], table["local_time"], strict=True)
     ]
     facts: dict[str, Any] = {c.POI: table[c.POI].to_numpy(), "stop": table["stop"].astype(str).to_numpy(), "tip": tips}
-    return _at(opened, table[c.POI].to_numpy(), camera).assign(**facts)
+    return placed(opened, table[c.POI].to_numpy(), camera).assign(**facts)
 
 
 def _stops(
@@ -164,7 +165,7 @@ def _stops(
 def _discs(opened: Workspace, prediction: CasePrediction, camera: Camera, show_truth: bool) -> pd.DataFrame:
     listed = prediction.candidates.head(prediction.num_best)
     facts = _disc_facts(listed, show_truth)
-    discs = _at(opened, listed[c.POI].to_numpy(), camera).assign(**facts)
+    discs = placed(opened, listed[c.POI].to_numpy(), camera).assign(**facts)
     return discs if prediction.reads_visits else discs.assign(revisit=False)
 
 
@@ -174,7 +175,7 @@ def _ring(opened: Workspace, prediction: CasePrediction, camera: Camera, discs: 
     own = discs.loc[discs["truth"], "r"]
     radius = float(own.iloc[0]) + RING_PX if len(own) else LONE_RING_PX
     tip = f"True next place: {opened.labels[target]}, rank {rank_number(prediction.target_rank)}"
-    return _at(opened, np.array([target]), camera).assign(r=radius, tip=tip)
+    return placed(opened, np.array([target]), camera).assign(r=radius, tip=tip)
 
 
 def _stacked(source: pd.DataFrame, discs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -217,19 +218,16 @@ def _two_hops(
     wanted = set(prediction.candidates.head(prediction.num_best)[c.POI].head(5)) if show_paths else set()
     wanted |= {int(prediction.case[c.TARGET])} if to_truth else set()
     paths = prediction.paths[prediction.paths[c.POI].isin(wanted)]
-    source = _at(opened, np.array([int(prediction.case[c.SOURCE])]), camera).iloc[0]
-    middles, ends = (_at(opened, paths[name].to_numpy(np.int64), camera) for name in ("middle", c.POI))
+    source = placed(opened, np.array([int(prediction.case[c.SOURCE])]), camera).iloc[0]
+    middles, ends = (placed(opened, paths[name].to_numpy(np.int64), camera) for name in ("middle", c.POI))
     tips = [
         f"via {opened.labels[middle]}: {a} × {b} training transitions"
         for middle, a, b in zip(paths["middle"], paths["count_in"], paths["count_out"], strict=True)
     ]
     largest = paths["product"].max() if len(paths) else 1.0
     width = np.round(1.5 + 4.5 * np.sqrt(paths["product"].to_numpy(float) / largest), 1)
-    along = {
-        name: [[source[name], middle, end] for middle, end in zip(middles[name], ends[name], strict=True)]
-        for name in ("at", "x", "y")
-    }
-    lines = pd.DataFrame({"path": along["at"], "x": along["x"], "y": along["y"], "w": width, "tip": tips})
+    ways = [[source["at"], middle, end] for middle, end in zip(middles["at"], ends["at"], strict=True)]
+    lines = pd.DataFrame({"path": ways, "w": width, "tip": tips})
     return lines, middles.assign(r=4.0, tip=tips).drop_duplicates(subset="tip")
 
 

@@ -53,31 +53,6 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Row:
-    label: str
-    values: tuple[float, ...]
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Panels:
-    """Upright bars in rows that share their columns, each row on its own scale.
-
-    The chosen column is outlined, the best one filled.
-    """
-
-    says: str
-    axis: str
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
-    chosen: int
-    best: int
-
-    def table(self) -> pd.DataFrame:
-        return pd.DataFrame({self.axis: self.columns} | {row.label: row.texts for row in self.rows})
-
-
-@dataclass(frozen=True)
 class Series:
     label: str
     values: tuple[float, ...]
@@ -149,4 +124,4 @@ class Picture:
         return self.rows
 
 
-Chart = Bars | Panels | Lines | PlaceMap | Picture
+Chart = Bars | Lines | PlaceMap | Picture

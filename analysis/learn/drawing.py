@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis.figures.charts import escape_tags, note, styled
-from analysis.figures.palette import Hue, Palette, mix, translucent
+from analysis.figures.palette import Hue, Palette, translucent
 from analysis.formatting import percent
-from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, Picture, PlaceMap, Way
+from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Picture, PlaceMap, Way
 
 _BAR_PX = 50
 _BAR_SHARE = 0.42
@@ -18,7 +18,6 @@ _LABEL_PX = 22
 _TEXT_LETTERS, _AXIS_LETTERS = 26, 48
 """Of one line, so that it fits a phone."""
 _LETTER_PX = 7
-_PANEL_PX = 110
 _MAP_PX = 430
 
 
@@ -26,8 +25,6 @@ def draw(chart: Chart, palette: Palette) -> go.Figure:
     match chart:
         case Bars():
             return _draw_bars(chart, palette)
-        case Panels():
-            return _draw_panels(chart, palette)
         case Lines():
             return _draw_lines(chart, palette)
         case PlaceMap():
@@ -59,16 +56,10 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
         marker_color=[fill_of(bar.meaning, palette) for bar in chart.bars],
         hoverinfo="skip",
     )
-    known = [at for at, bar in enumerate(chart.bars) if bar.low is not None and bar.high is not None]
-    for at in known:
-        bar = chart.bars[at]
-        figure.add_scatter(
-            x=[bar.low, bar.high],
-            y=[at, at],
-            mode="lines",
-            line={"color": palette.ink, "width": 1.5},
-            hoverinfo="skip",
-        )
+    line = {"color": palette.ink, "width": 1.5}
+    for at, bar in enumerate(chart.bars):
+        if bar.low is not None and bar.high is not None:
+            figure.add_scatter(x=[bar.low, bar.high], y=[at, at], mode="lines", line=line, hoverinfo="skip")
     values = [v for bar in chart.bars for v in (bar.value, bar.low, bar.high) if v is not None]
     low, high = min(0.0, *values), max(0.0, *values) if chart.top is None else chart.top
     span = (high - low) or 1.0
@@ -89,61 +80,9 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
         height=(_BAR_PX + more) * len(rows) + 16 * len(lines) + 12,
         margin={"b": 16 * len(lines) + 12, "l": 0, "r": 8 * longest + 12, "t": 0},
     )
-    figure.update_xaxes(
-        range=[low, low + span],
-        showticklabels=False,
-    )
+    figure.update_xaxes(range=[low, low + span], showticklabels=False)
     figure.add_vline(x=0, line={"color": palette.grid, "width": 1})
     figure.update_yaxes(range=[len(rows) - 0.6, -0.8], showgrid=False, showticklabels=False)
-    return figure
-
-
-def _draw_panels(chart: Panels, palette: Palette) -> go.Figure:
-    figure = go.Figure()
-    pale = mix(palette.paths.fill, palette.page, 0.35)
-    count, widest = len(chart.rows), max(len(row.label) for row in chart.rows)
-    for number, row in enumerate(chart.rows):
-        axis = "" if number == 0 else str(number + 1)
-        colours = [palette.paths.fill if column == chart.best else pale for column in range(len(chart.columns))]
-        figure.add_bar(
-            x=list(chart.columns),
-            y=list(row.values),
-            text=[f"<b>{text}</b>" if at in (chart.best, chart.chosen) else text for at, text in enumerate(row.texts)],
-            textposition="outside",
-            cliponaxis=False,
-            textfont={"color": palette.ink},
-            marker={"color": colours},
-            yaxis=f"y{axis}",
-            hoverinfo="skip",
-        )
-        top = 1 - number / count
-        figure.update_layout(
-            {
-                f"yaxis{axis}": {
-                    "domain": [top - 0.66 / count, top - 0.02],
-                    "range": [0, 1.25 * max(*row.values, 1e-9)],
-                    "showgrid": False,
-                    "showticklabels": False,
-                }
-            }
-        )
-        y = top - 0.66 / count
-        label = note(0, y, row.label, palette.quiet, 14, xref="paper", yref="paper", xanchor="right")
-        figure.add_annotation(label)
-    styled(figure, palette, height=_PANEL_PX * count + 56, margin={"t": 8, "b": 36, "l": _LETTER_PX * widest + 8})
-    figure.update_yaxes(showticklabels=False, showgrid=False)
-    anchor = f"y{count}" if count > 1 else "y"
-    figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8}, anchor=anchor)
-    figure.add_shape(
-        type="rect",
-        xref="x",
-        yref="paper",
-        x0=chart.chosen - 0.42,
-        x1=chart.chosen + 0.42,
-        y0=0.34 / count,  # the foot of the last row
-        y1=0.95,
-        line={"color": palette.ink, "width": 1.2, "dash": "dot"},
-    )
     return figure
 
 
@@ -166,16 +105,14 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
             marker={"color": fill_of(line.meaning, palette), "size": 10, "opacity": 1},
             hoverinfo="skip",
         )
-    last = [(line.values[-1], line) for line in chart.series]
     values = [value for line in chart.series for value in line.values]
     low, high = min(0.0, *values), max(1.0, *values)
     span = (high - low) or 1.0
-    beneath = None
-    for value, line in sorted(last, key=lambda pair: pair[0]):
-        at = value if beneath is None else max(value, beneath + 0.11 * span)
-        beneath = at
+    beneath = -math.inf
+    for line in sorted(chart.series, key=lambda series: series.values[-1]):
+        beneath = max(line.values[-1], beneath + 0.11 * span)
         colour = _colours(line.meaning, palette)[1]
-        figure.add_annotation(note(chart.columns[-1], at, line.label, colour, 14, xshift=10))
+        figure.add_annotation(note(chart.columns[-1], beneath, line.label, colour, 14, xshift=10))
     right = _LETTER_PX * max(len(line.label) for line in chart.series) + 24
     styled(figure, palette, height=300, margin={"b": 36, "r": right, "l": 44})
     figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%")
@@ -220,10 +157,9 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
         above = {"xanchor": "center", "yshift": 19, "bgcolor": translucent(palette.page, 0.75)}
         figure.add_annotation(note(x, y, escape_tags(name), palette.ink, 12, **above))
     styled(figure, palette, height=_MAP_PX)
-    for update in (figure.update_xaxes, figure.update_yaxes):
-        update(visible=False)
+    figure.update_xaxes(visible=False)
     middle = float(chart.latitude.mean())
-    figure.update_yaxes(scaleanchor="x", scaleratio=1 / max(0.2, abs(math.cos(math.radians(middle)))))
+    figure.update_yaxes(visible=False, scaleanchor="x", scaleratio=1 / max(0.2, abs(math.cos(math.radians(middle)))))
     return figure
 
 

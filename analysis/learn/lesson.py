@@ -3,6 +3,7 @@
 A `Lesson` belongs to one city, whose data give every number in it.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -10,9 +11,11 @@ from typing import Final, Literal
 import numpy as np
 
 from analysis.learn.charts import Chart
-from analysis.records.bootstrap import UserBootstrap, interval
+from analysis.records.bootstrap import MeanInterval, UserBootstrap
 from analysis.workspace import Workspace
+from recap.config import Config
 from recap.errors import RecapError
+from recap.storage.user_folder import data_path
 
 MOST_CHOICES: Final = 6
 QUARTERS: Final = (
@@ -22,16 +25,22 @@ QUARTERS: Final = (
     "Three quarters or more",
 )
 QUARTER_EDGES: Final = (0.25, 0.5, 0.75)
+_SAMPLES: Final = 400
 
 
 class LessonUnavailableError(RecapError):
     """The open city cannot show this lesson; the message says why."""
 
 
+def require(holds: bool, lack: str) -> None:
+    """Go on if the city has what a lesson needs; otherwise LessonUnavailableError, which says what it lacks."""
+    if not holds:
+        raise LessonUnavailableError(lack)
+
+
 def require_model(city: Workspace) -> Workspace:
     """The city, if a trained RECAP is open; otherwise LessonUnavailableError."""
-    if not city.has_parts:
-        raise LessonUnavailableError("This lesson needs a trained RECAP. Choose one in the list above.")
+    require(city.has_parts, "This lesson needs a trained RECAP. Choose one in the list above.")
     return city
 
 
@@ -108,11 +117,11 @@ class Deeper:
     moved: Callable[[tuple[int, ...]], Mapping[str, str]] = field(default=lambda at: {})
 
 
-@dataclass(frozen=True)
-class Outline:
-    """Facts about a lesson that need no city.
+class Outline(Config):
+    """Facts about a lesson that need no city, from `course.toml`.
 
     Attributes:
+        idea, reveal: in one line, and in one or two sentences after the guess.
         minutes: how long it takes in class.
         does, needs: what the class does in it, and what must be open.
         questions: to discuss.
@@ -123,12 +132,20 @@ class Outline:
     key: str
     title: str
     idea: str
+    reveal: str
     minutes: int
     does: str
     needs: str
     questions: tuple[str, ...]
-    terms: tuple[str, ...] = ()
+    terms: tuple[str, ...]
     reads: Literal["curves", "prior", "any"] = "any"
+
+
+OUTLINES: Final = {
+    key: Outline.parse({"key": key, **facts})
+    for key, facts in tomllib.loads(data_path("analysis.learn", "course.toml").read_text(encoding="utf-8")).items()
+}
+"""By key, in the order of the course."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +156,7 @@ class Lesson:
         intro: before the guess, in Markdown; text from data is escaped.
         guess: asked with its picture before the reveal.
         scene: the figure at positions of the handles.
-        idea: one or two sentences after the reveal.
+        idea: the outline's reveal, with what the city adds.
         check: asked last.
     """
 
@@ -158,28 +175,13 @@ class Lesson:
         return tuple(handle.start for handle in self.handles)
 
 
-@dataclass(frozen=True)
-class Share:
-    """A mean over ``n`` cases with its 95 % interval, over resampled users; NaN where there is no case."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-
-def share_of(hits: np.ndarray, users: np.ndarray, samples: int = 400) -> Share:
+def share_of(hits: np.ndarray, users: np.ndarray) -> MeanInterval:
     """The share of hits among cases of these users.
 
     >>> share_of(np.array([True, False, True, True]), np.array([0, 0, 1, 1])).value
     0.75
     """
-    if not len(hits):
-        return Share(np.nan, np.nan, np.nan, 0)
-    values = np.asarray(hits, dtype=np.float64)
-    bootstrap = UserBootstrap(users, samples)
-    low, high = interval(bootstrap.means(values, np.zeros(len(values), dtype=np.int64), 1))
-    return Share(float(values.mean()), float(low[0]), float(high[0]), len(values))
+    return UserBootstrap(users, _SAMPLES).measure(np.asarray(hits, dtype=np.float64)).intervals[0]
 
 
 def share_question(

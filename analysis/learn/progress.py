@@ -4,7 +4,7 @@
 not begun the second lesson.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Final, Self
 
@@ -18,40 +18,47 @@ _LETTERS: Final = ascii_lowercase[:MOST_CHOICES]
 
 @dataclass(frozen=True)
 class CourseProgress:
-    """Answers by lesson as indices of choices, None for none: guesses before the reveal, and last checks."""
+    """Answers as indices of choices, None for none: of each lesson the guess before the reveal, and the last check."""
 
-    guesses: tuple[int | None, ...]
-    checks: tuple[int | None, ...]
+    answers: tuple[int | None, ...]
 
     @classmethod
     def parse(cls, text: str, lessons: int) -> Self:
         """Read a link's text; unreadable parts count as not answered.
 
         >>> CourseProgress.parse("ba-x", 2)
-        CourseProgress(guesses=(1, None), checks=(0, None))
+        CourseProgress(answers=(1, 0, None, None))
         """
-        known = [_LETTERS.find(letter) if letter in _LETTERS else None for letter in text[: 2 * lessons]]
-        padded = [*known, *[None] * (2 * lessons - len(known))]
-        return cls(tuple(padded[0::2]), tuple(padded[1::2]))
+        letters = text[: QUESTIONS * lessons].ljust(QUESTIONS * lessons, _NONE)
+        return cls(tuple(_LETTERS.find(letter) if letter in _LETTERS else None for letter in letters))
 
     @property
     def text(self) -> str:
-        answers = [answer for pair in zip(self.guesses, self.checks, strict=True) for answer in pair]
-        return "".join(_NONE if answer is None else _LETTERS[answer] for answer in answers).rstrip(_NONE)
+        return "".join(_NONE if answer is None else _LETTERS[answer] for answer in self.answers).rstrip(_NONE)
+
+    @property
+    def guesses(self) -> tuple[int | None, ...]:
+        return self.answers[0::QUESTIONS]
+
+    @property
+    def checks(self) -> tuple[int | None, ...]:
+        return self.answers[1::QUESTIONS]
 
     def with_guess(self, lesson: int, choice: int) -> Self:
-        return replace(self, guesses=(*self.guesses[:lesson], choice, *self.guesses[lesson + 1 :]))
+        return self._with(QUESTIONS * lesson, choice)
 
     def with_check(self, lesson: int, choice: int) -> Self:
-        return replace(self, checks=(*self.checks[:lesson], choice, *self.checks[lesson + 1 :]))
+        return self._with(QUESTIONS * lesson + 1, choice)
 
     def without(self, lesson: int) -> Self:
         """Start one lesson again."""
-        guesses = (*self.guesses[:lesson], None, *self.guesses[lesson + 1 :])
-        return type(self)(guesses, (*self.checks[:lesson], None, *self.checks[lesson + 1 :]))
+        return self._with(QUESTIONS * lesson, None, None)
+
+    def _with(self, start: int, *answers: int | None) -> Self:
+        return type(self)((*self.answers[:start], *answers, *self.answers[start + len(answers) :]))
 
     def answered(self, lesson: int) -> int:
-        return (self.guesses[lesson] is not None) + (self.checks[lesson] is not None)
+        return QUESTIONS - self.answers[QUESTIONS * lesson :][:QUESTIONS].count(None)
 
     def is_done(self, lesson: int) -> bool:
         return self.answered(lesson) == QUESTIONS

@@ -1,14 +1,19 @@
-"""The toy town in its lesson: its map, and a training that measures each part."""
+"""The toy town in its lesson: its map, and small models that train in it while the learner watches."""
 
+import tempfile
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from pathlib import Path
+from typing import Any, Final, Literal
 
 import numpy as np
+import pandas as pd
+import torch
 
+from analysis.compare.paired import ComparisonRow, compare_means, comparison_rows
 from analysis.formatting import percent, signed
 from analysis.learn.charts import Bar, Bars, Dots, PlaceMap, Way
 from analysis.learn.lesson import Handle, Report, Scene, Training
-from analysis.learn.live_training import LeftOut, LiveEpoch, Worth, toy_config, train_in_town, worth_of_part
 from analysis.learn.toy_town import (
     MAX_SHARE,
     TOWN_PLACES,
@@ -18,9 +23,32 @@ from analysis.learn.toy_town import (
     map_position,
     place_name,
 )
+from analysis.records.accuracy import metric_values
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.evaluation.cases import describe_cases
+from recap.evaluation.scoring import rank_cases
+from recap.model.scorer import RecapScorer
+from recap.training.trainer import Trainer
+from recap.training_config import TrainConfig
 
+LeftOut = Literal["graph", "history"]
+"""What a variant leaves out: the graph token, or past visits."""
+
+EPOCHS: Final = 8
+_SIZES: Final[dict[str, Any]] = {
+    "poi_dim": 16,
+    "category_dim": 2,
+    "hidden_dim": 32,
+    "num_layers": 1,
+    "num_heads": 2,
+    "feedforward_dim": 32,
+    "graph_dim": 32,
+    "calibration_dim": 8,
+    "suffix_length": 1,
+    "embedding_dropout": 0.7,
+    "output_dropout": 0.1,
+}
 SHARES: Final = (0.0, 0.1, 0.2, 0.3, 0.4, MAX_SHARE)
 TOWNS: Final = 5
 BY_CHANCE: Final = 0.06
@@ -28,6 +56,14 @@ BY_CHANCE: Final = 0.06
 are widened by it.
 """
 PART_WORDS: Final[dict[LeftOut, str]] = {"graph": "Without the graph token", "history": "Without past visits"}
+_VERDICTS: Final[dict[LeftOut, tuple[str, str, str]]] = {
+    "graph": (
+        "The graph token helps here.",
+        "The graph token does harm here.",
+        "The graph token makes no clear difference here.",
+    ),
+    "history": ("Past visits help here.", "Past visits do harm here.", "Past visits make no clear difference here."),
+}
 
 
 @lru_cache(maxsize=16)
@@ -46,13 +82,7 @@ def poi_of(opened: Workspace, place: int) -> int:
 
 
 def town_map(
-    opened: Workspace,
-    seed: int,
-    says: str,
-    ways: tuple[Way, ...],
-    source: int,
-    target: int,
-    chosen: int | None = None,
+    opened: Workspace, seed: int, says: str, ways: tuple[Way, ...], source: int, target: int, chosen: int | None = None
 ) -> PlaceMap:
     """The town with a transition's ends and the chosen middle place; places are the dataset's indices."""
     kinds = {kind: [poi_of(opened, place) for place in range(TOWN_PLACES) if kind_of_place(place) == kind] for kind in
@@ -94,19 +124,20 @@ def _train_parts(two_hop: float, returns: float, seed: int, report: Report) -> S
     ranked = []
     for number, lacks in enumerate((None, *PART_WORDS)):
 
-        def show(epoch: LiveEpoch, number: int = number) -> None:
-            done = number * epoch.epochs + epoch.epoch
-            words = f"{names[number]}: epoch {epoch.epoch} of {epoch.epochs}, {percent(epoch.hr1)} ranked first"
-            report(done, len(names) * epoch.epochs, words)
+        def show(epoch: int, hr1: float, number: int = number) -> None:
+            words = f"{names[number]}: epoch {epoch} of {EPOCHS}, {percent(hr1)} ranked first"
+            report(number * EPOCHS + epoch, len(names) * EPOCHS, words)
 
         ranked.append(train_in_town(town, toy_config(lacks=lacks, seed=seed), show))
     worths = {part: worth_of_part(ranked[0], table) for part, table in zip(PART_WORDS, ranked[1:], strict=True)}
-    whole = worths["graph"].with_part
+    whole = worths["graph"]["value"]
     bars = [Bar("Whole", whole, percent(whole, 1), "model")]
-    bars += [Bar(PART_WORDS[part], one.without, percent(one.without, 1), "baseline") for part, one in worths.items()]
+    bars += [
+        Bar(PART_WORDS[part], one["baseline"], percent(one["baseline"], 1), "baseline") for part, one in worths.items()
+    ]
     finding = " ".join(verdict(part, worth) for part, worth in worths.items())
     changes = " ".join(
-        f"{PART_WORDS[part]}: {signed(-worth.difference)} [{', '.join(map(signed, change_without(worth)))}]."
+        f"{PART_WORDS[part]}: {signed(-worth['difference'])} [{', '.join(map(signed, change_without(worth)))}]."
         for part, worth in worths.items()
     )
     return Scene(
@@ -116,17 +147,66 @@ def _train_parts(two_hop: float, returns: float, seed: int, report: Report) -> S
     )
 
 
-def change_without(worth: Worth) -> tuple[float, float]:
+def change_without(worth: ComparisonRow) -> tuple[float, float]:
     """95 % interval of what HR@1 changes without a part: over users, wider by the chance of training."""
-    return -worth.high - BY_CHANCE, BY_CHANCE - worth.low
+    return -worth["high"] - BY_CHANCE, BY_CHANCE - worth["low"]
 
 
-def verdict(part: LeftOut, worth: Worth) -> str:
+def verdict(part: LeftOut, worth: ComparisonRow) -> str:
     """Clear exactly where the interval excludes 0."""
-    (low, high), name = change_without(worth), {"graph": "The graph token", "history": "Past visits"}[part]
-    one = part == "graph"
-    if high < 0:
-        return f"{name} {'helps' if one else 'help'} here."
-    if low > 0:
-        return f"{name} {'does' if one else 'do'} harm here."
-    return f"{name} {'makes' if one else 'make'} no clear difference here."
+    low, high = change_without(worth)
+    helps, harms, unclear = _VERDICTS[part]
+    return helps if high < 0 else harms if low > 0 else unclear
+
+
+def toy_config(*, lacks: LeftOut | None = None, seed: int = 0, epochs: int = EPOCHS) -> TrainConfig:
+    """The configuration of a toy model.
+
+    All parts act from the first epoch. Only the graph reads the first quarter of the training transitions, so the model
+    cannot learn the closed houses by heart (see `analysis.learn.toy_town`).
+    """
+    model = _SIZES | {"use_graph": lacks != "graph", "use_history": lacks != "history"}
+    return TrainConfig.parse(
+        {
+            "preset": "toy town",
+            "epochs": epochs,
+            "batch_size": 64,
+            "seed": seed,
+            "validate_every": epochs,
+            "latest_share": 0.75,
+            "model": model,
+            "curriculum": {"staged": False, "warm_weight": 0.0},
+            "optimiser": {"learning_rate": 5e-3, "prior_learning_rate": 5e-2},
+        }
+    )
+
+
+def train_in_town(
+    town: ToyTown, config: TrainConfig, report: Callable[[int, float], None] | None = None
+) -> pd.DataFrame:
+    """Train, and rank the town's test transitions after the last epoch, see `recap.evaluation.scoring.rank_cases`.
+
+    Args:
+        report: receives each epoch that has ended, and HR@1 over the town's test transitions.
+    """
+    with tempfile.TemporaryDirectory(prefix="recap-toy-") as folder:
+        trainer = Trainer(town.dataset, config, Path(folder), torch.device("cpu"))
+        cases = describe_cases(town.dataset, trainer.graph, c.TEST)
+        ranked = cases
+
+        def end_epoch(trainer: Trainer, epoch: int) -> None:
+            nonlocal ranked
+            scorer = RecapScorer(trainer.model, config.curriculum.at(epoch))
+            ranked = rank_cases(scorer, cases, trainer.checkins)
+            trainer.model.train()
+            if report is not None:
+                report(epoch, float(metric_values(ranked, "hr1").mean()))
+
+        trainer.run(after_epoch=end_epoch)
+    return ranked
+
+
+def worth_of_part(whole: pd.DataFrame, without: pd.DataFrame) -> ComparisonRow:
+    """HR@1 with a part (``value``) and without it (``baseline``), over the same test transitions."""
+    (row,) = comparison_rows(compare_means([whole], [without], metrics=("hr1",), groups=("all",)))
+    return row

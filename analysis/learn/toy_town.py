@@ -13,8 +13,10 @@ Positions are an input of the core. Each kind of place therefore has its own qua
 Otherwise the core would learn squares from positions.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from itertools import count
+from typing import Any, Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -33,6 +35,7 @@ MAX_SHARE: Final = 0.5
 
 Kind = Literal["ordinary", "two_hop", "return"]
 
+_KIND: Final = "kind"
 _PEOPLE: Final = 60
 _OUTINGS: Final = {"train": 24, "val": 4, "test": 8}
 """Outings of each person."""
@@ -84,54 +87,58 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0) -> 
         if not 0 <= share <= MAX_SHARE:
             raise ConfigError(f"{name} must be between 0 and {MAX_SHARE:g}, not {share!r}")
     generator = np.random.default_rng([seed, round(100 * two_hop_share), round(100 * return_share)])
-    transitions = [
-        transition for person in range(_PEOPLE) for transition in _life(person, two_hop_share, return_share, generator)
-    ]
-    raw, kinds = _check_ins(transitions, [_position(place, seed) for place in range(TOWN_PLACES)])
+    at = [_position(place, seed) for place in range(TOWN_PLACES)]
+    rows = [row for person in range(_PEOPLE) for row in _life(person, two_hop_share, return_share, at, generator)]
+    table = pd.DataFrame(rows).astype({c.TZ_OFFSET_MINUTES: "int64", c.SPLIT: "int8"})
+    table[c.TIME], kinds = table[c.TIME].dt.as_unit("s"), table.pop(_KIND)
     dataset = prepare_dataset(
-        raw,
+        table,
         DataConfig(min_poi_checkins=1, min_user_checkins=1, min_trajectory_length=1),
         name="Toy town",
         source_format="synthetic",
         synthetic=True,
     )
-    rows = dataset.checkins[c.SOURCE_ROW].to_numpy()[dataset.cases(c.TEST)]
-    return ToyTown(dataset, tuple(kinds[row] for row in rows))
+    tested = dataset.checkins[c.SOURCE_ROW].to_numpy()[dataset.cases(c.TEST)]
+    return ToyTown(dataset, tuple(kinds[tested]))
 
 
-@dataclass(frozen=True)
-class _Transition:
-    person: int
-    number: int
-    split: str
-    kind: Kind
-    source: int
-    target: int
-
-
-def _life(person: int, two_hop: float, returns: float, generator: np.random.Generator) -> list[_Transition]:
-    """A person's outings, one a day; validation and test are one season, the last."""
-    transitions: list[_Transition] = []
-    favourite = 0
-    for split, count in _OUTINGS.items():
-        early = int(EARLY_SHARE * count) if split == "train" else 0
+def _life(
+    person: int, two_hop: float, returns: float, at: list[tuple[float, float]], generator: np.random.Generator
+) -> Iterator[dict[str, Any]]:
+    """A person's outings, one a day, each of two check-ins; validation and test are one season, the last."""
+    favourite, days = 0, count()
+    for split, outings in _OUTINGS.items():
+        early = int(EARLY_SHARE * outings) if split == "train" else 0
         first_weeks: list[Kind] = ["ordinary"] * early
-        for index, kind in enumerate([*first_weeks, *_mix(count - early, two_hop, returns, generator)]):
+        for index, kind in enumerate([*first_weeks, *_mix(outings - early, two_hop, returns, generator)]):
             if split != "test" and index % _SEASON == 0:
                 favourite = int(generator.integers(TOWN_PLACES))
-            source, target = _ends(kind, split, index < early, favourite, generator)
-            transitions.append(_Transition(person, len(transitions), split, kind, source, target))
-    return transitions
+            day = next(days)
+            began = _START + pd.Timedelta(days=day, minutes=person)
+            ends = _ends(kind, split, index < early, favourite, generator)
+            for place, time in zip(ends, (began, began + pd.Timedelta(hours=2)), strict=True):
+                yield {
+                    c.USER_ID: f"person {person + 1:02d}",
+                    c.POI_ID: f"place {place:02d}",
+                    c.POI_NAME: place_name(place),
+                    c.CATEGORY_ID: kind_of_place(place),
+                    c.CATEGORY: kind_of_place(place),
+                    c.LATITUDE: at[place][0],
+                    c.LONGITUDE: at[place][1],
+                    c.TZ_OFFSET_MINUTES: 0,
+                    c.TIME: time,
+                    c.TRAJECTORY_ID: f"{person}-{day}",
+                    c.SPLIT: c.SPLIT_NAMES.index(split),
+                    _KIND: kind,
+                }
 
 
-def _mix(count: int, two_hop: float, returns: float, generator: np.random.Generator) -> list[Kind]:
+def _mix(outings: int, two_hop: float, returns: float, generator: np.random.Generator) -> list[Kind]:
     """Kinds of a person's transitions, in the given shares on average."""
-    numbers = [int(share * count + generator.random()) for share in (two_hop, returns)]
-    two_hop_steps: list[Kind] = ["two_hop"] * numbers[0]
-    return_steps: list[Kind] = ["return"] * numbers[1]
-    ordinary: list[Kind] = ["ordinary"] * count
-    kinds = [*two_hop_steps, *return_steps, *ordinary][:count]
-    return [kinds[at] for at in generator.permutation(count)]
+    planted: dict[Kind, float] = {"two_hop": two_hop, "return": returns}
+    kinds = [kind for kind, share in planted.items() for _ in range(int(share * outings + generator.random()))]
+    every: list[Kind] = [*kinds, *["ordinary"] * outings]  # type: ignore[list-item] # a literal
+    return [every[at] for at in generator.permutation(outings)]
 
 
 def _ends(kind: Kind, split: str, is_early: bool, favourite: int, generator: np.random.Generator) -> tuple[int, int]:
@@ -147,33 +154,6 @@ def _ends(kind: Kind, split: str, is_early: bool, favourite: int, generator: np.
         return house, stop_of(house)
     place = int(generator.choice([*range(SQUARES), *range(HOUSES, 2 * HOUSES)]))
     return place, stop_of(place) if place < HOUSES else square_of(place - HOUSES)
-
-
-def _check_ins(transitions: list[_Transition], positions: list[tuple[float, float]]) -> tuple[pd.DataFrame, list[Kind]]:
-    """Two check-ins for each transition, one transition a day, and each row's kind."""
-    rows, kinds = [], []
-    for transition in transitions:
-        began = _START + pd.Timedelta(days=transition.number, minutes=transition.person)
-        for place, time in ((transition.source, began), (transition.target, began + pd.Timedelta(hours=2))):
-            rows.append(
-                {
-                    c.USER_ID: f"person {transition.person + 1:02d}",
-                    c.POI_ID: f"place {place:02d}",
-                    c.POI_NAME: place_name(place),
-                    c.CATEGORY_ID: kind_of_place(place),
-                    c.CATEGORY: kind_of_place(place),
-                    c.LATITUDE: positions[place][0],
-                    c.LONGITUDE: positions[place][1],
-                    c.TZ_OFFSET_MINUTES: 0,
-                    c.TIME: time,
-                    c.TRAJECTORY_ID: f"{transition.person}-{transition.number}",
-                    c.SPLIT: c.SPLIT_NAMES.index(transition.split),
-                }
-            )
-            kinds.append(transition.kind)
-    table = pd.DataFrame(rows).astype({c.TZ_OFFSET_MINUTES: "int64", c.SPLIT: "int8"})
-    table[c.TIME] = table[c.TIME].dt.as_unit("s")
-    return table, kinds
 
 
 def kind_of_place(place: int) -> str:

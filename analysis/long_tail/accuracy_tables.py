@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.records.accuracy import is_known, is_lower_bound, metric_values
-from analysis.records.bootstrap import SAMPLES, UserBootstrap, group_means, interval
+from analysis.records.bootstrap import SAMPLES, GroupMeans, MeanInterval, UserBootstrap, group_means, mean_intervals
 from analysis.records.case_groups import COHORTS, PANELS, By, bin_of_cases, cohort_of_cases, count_bins, panel_of_cases
 from analysis.records.evaluation_records import MODEL_LABELS
 from recap import columns as c
@@ -46,43 +46,34 @@ def accuracy_by_count(
     return pd.concat([bins, table], axis=1)
 
 
-def accuracy_rises(records: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """How much accuracy rises from rarest to most frequent, over transitions and places, and the difference.
+class Rises(NamedTuple):
+    """How much accuracy rises from rarest to most frequent: over transitions, over places, and the difference."""
 
-    The ends are the first and the last bin with at least `ENOUGH_CASES` cases. All three share bootstrap samples. The
-    difference is the rise over transitions minus the size of the change over places.
+    transition: MeanInterval
+    place: MeanInterval
+    difference: MeanInterval
 
-    Returns:
-        Rows ``transition, place, difference`` (column ``over``): ``first, last`` (accuracy at the ends; NaN for the
-        difference), ``rise, lower, upper`` (95 % interval over users); NaN without two such bins.
+
+def accuracy_rises(records: pd.DataFrame, metric: str) -> Rises:
+    """The rises between the first and the last bin with at least `ENOUGH_CASES` cases; NaN without two such bins.
+
+    All three share bootstrap samples. The difference is the rise over transitions minus the size of the change over
+    places.
     """
-    values = metric_values(records, metric)
-    bootstrap = UserBootstrap(records[c.USER].to_numpy())
-    rises: dict[str, tuple[float, float, np.ndarray]] = {}
-    for name, by in (("transition", c.TRANSITION_COUNT), ("place", c.DESTINATION_COUNT)):
-        groups, bins = bin_of_cases(records, by), len(count_bins(by))
-        count, mean = group_means(values, groups, bins)
-        known = np.flatnonzero(count >= ENOUGH_CASES)
+    values, bootstrap = metric_values(records, metric), UserBootstrap(records[c.USER].to_numpy())
+    rises, drawn = [], []
+    for by in (c.TRANSITION_COUNT, c.DESTINATION_COUNT):
+        found = bootstrap.measure(values, bin_of_cases(records, by), len(count_bins(by)))
+        known = np.flatnonzero(found.n_G >= ENOUGH_CASES)
         if len(known) < 2:
-            rises[name] = math.nan, math.nan, np.full(SAMPLES, math.nan)
-            continue
-        drawn = bootstrap.means(values, groups, bins)
-        first, last = int(known[0]), int(known[-1])
-        rises[name] = float(mean[first]), float(mean[last]), drawn[:, last] - drawn[:, first]
-    (step_first, step_last, step_B), (place_first, place_last, place_B) = rises["transition"], rises["place"]
-    turn = -1.0 if place_last < place_first else 1.0
-    lower, upper = interval(np.column_stack([step_B, place_B, step_B - turn * place_B]))
-    step, place = step_last - step_first, place_last - place_first
-    return pd.DataFrame(
-        {
-            "over": ["transition", "place", "difference"],
-            "first": [step_first, place_first, math.nan],
-            "last": [step_last, place_last, math.nan],
-            "rise": [step, place, step - turn * place],
-            "lower": lower,
-            "upper": upper,
-        }
-    )
+            rises.append(math.nan)
+            drawn.append(np.full(SAMPLES, math.nan))
+        else:
+            rises.append(found.value_G[known[-1]] - found.value_G[known[0]])
+            drawn.append(found.drawn_BG[:, known[-1]] - found.drawn_BG[:, known[0]])
+    turn = -1.0 if rises[1] < 0 else 1.0
+    both = [[step, place, step - turn * place] for step, place in (rises, drawn)]
+    return Rises(*mean_intervals(np.array(both[0]), np.column_stack(both[1])))
 
 
 def accuracy_by_group(models: Mapping[str, pd.DataFrame], metric: str) -> pd.DataFrame:
@@ -100,24 +91,20 @@ def accuracy_by_group(models: Mapping[str, pd.DataFrame], metric: str) -> pd.Dat
     first, *others = models
     records = models[first]
     bootstrap, panel_N = UserBootstrap(records[c.USER].to_numpy()), panel_of_cases(records)
-    found = {name: _measure(metric_values(own, metric), panel_N, bootstrap) for name, own in models.items()}
+    found = {name: _over_panels(metric_values(own, metric), panel_N, bootstrap) for name, own in models.items()}
+    spans = {name: measured.intervals for name, measured in found.items()}
     others.sort(key=lambda name: -np.nan_to_num(found[name].value_G[0]))
     rows = []
     for at, group in enumerate(("all", *PANELS)):
         best = max(others, key=lambda name: np.nan_to_num(found[name].value_G[at], nan=-1.0), default=None)
         for name in (first, *others):
-            measured = found[name]
-            lower, upper = interval(measured.drawn_BG[:, [at]])
-            row = {"model": name, "group": group, "n": int(measured.n_G[at]), "value": float(measured.value_G[at])}
-            row |= {
-                "lower": float(lower[0]),
-                "upper": float(upper[0]),
-                "at_least": is_lower_bound(models[name], metric),
-            }
+            row = {"model": name, "group": group, "n": int(found[name].n_G[at])}
+            row |= dict(zip(("value", "lower", "upper"), spans[name][at], strict=True))
+            row |= {"at_least": is_lower_bound(models[name], metric)}
             if name == first and best is not None:
-                low, high = interval((measured.drawn_BG - found[best].drawn_BG)[:, [at]])
-                row |= {"baseline": best, "lead": float(measured.value_G[at] - found[best].value_G[at])}
-                row |= {"lead_lower": float(low[0]), "lead_upper": float(high[0])}
+                mine, theirs = found[name], found[best]
+                lead = mean_intervals(mine.value_G - theirs.value_G, mine.drawn_BG - theirs.drawn_BG)[at]
+                row |= {"baseline": best} | dict(zip(("lead", "lead_lower", "lead_upper"), lead, strict=True))
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -141,34 +128,16 @@ def lead_models(groups: pd.DataFrame, published: Collection[str]) -> pd.DataFram
     return groups[groups["model"].isin(shown)]
 
 
-class _Measured(NamedTuple):
+def _over_panels(value_N: np.ndarray, panel_N: np.ndarray, bootstrap: UserBootstrap) -> GroupMeans:
     """Over all cases, then each of `PANELS`."""
-
-    n_G: np.ndarray
-    value_G: np.ndarray
-    drawn_BG: np.ndarray
+    whole, panels = bootstrap.measure(value_N), bootstrap.measure(value_N, panel_N, len(PANELS))
+    return GroupMeans(*(np.concatenate(both, axis=-1) for both in zip(whole, panels, strict=True)))
 
 
-def _measure(value_N: np.ndarray, panel_N: np.ndarray, bootstrap: UserBootstrap) -> _Measured:
-    groups = ((np.zeros_like(panel_N), 1), (panel_N, len(PANELS)))
-    counts, means = zip(*(group_means(value_N, *group) for group in groups), strict=True)
-    drawn = [bootstrap.means(value_N, *group) for group in groups]
-    return _Measured(np.concatenate(counts), np.concatenate(means), np.concatenate(drawn, axis=1))
-
-
-class Difference(NamedTuple):
-    """Lead of one model over another over all cases, with its 95 % interval over users."""
-
-    value: float
-    lower: float
-    upper: float
-
-
-def paired_difference(a: pd.DataFrame, b: pd.DataFrame, metric: str) -> Difference:
+def paired_difference(a: pd.DataFrame, b: pd.DataFrame, metric: str) -> MeanInterval:
     """Accuracy of a minus that of b over the same cases."""
-    value_N, everyone_N = metric_values(a, metric) - metric_values(b, metric), np.zeros(len(a), dtype=np.int64)
-    lower, upper = interval(UserBootstrap(a[c.USER].to_numpy()).means(value_N, everyone_N, 1))
-    return Difference(float(value_N.mean()) if len(value_N) else math.nan, float(lower[0]), float(upper[0]))
+    difference_N = metric_values(a, metric) - metric_values(b, metric)
+    return UserBootstrap(a[c.USER].to_numpy()).measure(difference_N).intervals[0]
 
 
 class RareAccuracy(NamedTuple):
@@ -181,23 +150,18 @@ class RareAccuracy(NamedTuple):
     n_new: int
     known: float
     new: float
-    known_behind: Difference
-    new_behind: Difference
+    known_behind: MeanInterval
+    new_behind: MeanInterval
 
 
 def rare_accuracy(records: pd.DataFrame, metric: str, eta: int = TAIL_MAX_COUNT) -> RareAccuracy:
     """A model's accuracy in each of `PANELS`, and their differences with 95 % intervals over users."""
     value_N, panel_N = metric_values(records, metric), panel_of_cases(records, eta)
-    n, (known, new, frequent) = group_means(value_N, panel_N, len(PANELS))
-    drawn_known, drawn_new, drawn_frequent = (
-        UserBootstrap(records[c.USER].to_numpy()).means(value_N, panel_N, len(PANELS)).T
-    )
-    lower, upper = interval(np.column_stack([drawn_frequent - drawn_known, drawn_known - drawn_new]))
-    behind = [
-        Difference(float(value), float(low), float(high))
-        for value, low, high in zip((frequent - known, known - new), lower, upper, strict=True)
-    ]
-    return RareAccuracy(int(n[0]), int(n[1]), float(known), float(new), *behind)
+    n_G, value_G, drawn_BG = UserBootstrap(records[c.USER].to_numpy()).measure(value_N, panel_N, len(PANELS))
+    known, new, frequent = range(len(PANELS))
+    ahead, behind = [frequent, known], [known, new]
+    differences = mean_intervals(value_G[ahead] - value_G[behind], drawn_BG[:, ahead] - drawn_BG[:, behind])
+    return RareAccuracy(*n_G[behind].tolist(), *value_G[behind].tolist(), *differences)
 
 
 def table_of_models(groups: pd.DataFrame) -> pd.DataFrame:
@@ -269,11 +233,9 @@ def tail_share(distribution: pd.DataFrame, eta: int, column: str = "share") -> f
 def _grouped(
     records: pd.DataFrame, groups: np.ndarray, num_groups: int, metric: str, reference: pd.DataFrame | None
 ) -> pd.DataFrame:
-    values = metric_values(records, metric)
-    count, mean = group_means(values, groups, num_groups)
-    drawn = UserBootstrap(records[c.USER].to_numpy()).means(values, groups, num_groups)
-    lower, upper = interval(drawn)
-    table = pd.DataFrame({"n": count, "value": mean, "lower": lower, "upper": upper})
+    measured = UserBootstrap(records[c.USER].to_numpy()).measure(metric_values(records, metric), groups, num_groups)
+    table = pd.DataFrame(measured.intervals, columns=["value", "lower", "upper"])
+    table.insert(0, "n", measured.n_G)
     if reference is not None:
         if not np.array_equal(reference[c.CASE].to_numpy(), records[c.CASE].to_numpy()):
             raise ConfigError("the reference's records are of other cases; evaluate both on the same dataset and split")

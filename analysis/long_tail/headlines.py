@@ -1,16 +1,16 @@
 """The sentences of Long tail; numbers and their intervals decide which ones appear."""
 
 import math
-from collections.abc import Hashable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
 from analysis.formatting import times
-from analysis.long_tail.accuracy_tables import RareAccuracy
+from analysis.long_tail.accuracy_tables import RareAccuracy, Rises
 from analysis.long_tail.overview_headlines import BAR_INTERVALS
 from analysis.records.ablations import part_label
 from analysis.records.accuracy import METRIC_LABELS, finds_and, guesses
+from analysis.records.bootstrap import MeanInterval
 from analysis.records.causes import LostHits
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.machine.printable import markdown_text
@@ -38,38 +38,37 @@ _PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths",
 """Ablations whose lost hits are named."""
 
 
-def long_tail_headline(rare: RareAccuracy, rises: pd.DataFrame) -> str:
-    """When rare transitions are hard, or else what accuracy depends on, from `accuracy_rises`."""
-    if rare.new_behind.lower > 0 and rare.new < rare.known / 2:
-        if rare.known_behind.upper < _FLAT:
+def long_tail_headline(rare: RareAccuracy, rises: Rises) -> str:
+    """When rare transitions are hard, or else what accuracy depends on."""
+    if rare.new_behind.low > 0 and rare.new < rare.known / 2:
+        if rare.known_behind.high < _FLAT:
             return "A rare transition is only hard when the place is new."
-        if rare.known_behind.lower > 0:
+        if rare.known_behind.low > 0:
             return "Rare transitions are harder than frequent ones, above all to new places."
     return _trend(rises)
 
 
-def _trend(rises: pd.DataFrame) -> str:
-    rows = {row["over"]: row for row in rises.to_dict(orient="records")}
-    transition, place, difference = rows["transition"], rows["place"], rows["difference"]
-    if math.isnan(transition["rise"]) or math.isnan(place["rise"]):
+def _trend(rises: Rises) -> str:
+    transition, place, difference = rises
+    if math.isnan(transition.value) or math.isnan(place.value):
         return "There are too few cases to see a trend."
     if _is_flat(transition):
         return "Accuracy hardly depends on how rare the transition is."
-    if transition["lower"] <= 0 <= transition["upper"]:
+    if transition.low <= 0 <= transition.high:
         return "These cases do not show whether rare transitions are harder."
-    if transition["upper"] < 0:
+    if transition.high < 0:
         return "Rare transitions are easier than frequent ones here."
     falls = "Accuracy falls with how rare the transition is"
-    if difference["lower"] > 0:
+    if difference.low > 0:
         more = "not" if _is_flat(place) else "more than"
         return f"{falls}, {more} with how unpopular the place is."
-    if difference["upper"] < 0:
+    if difference.high < 0:
         return "Accuracy falls with how unpopular the place is, more than with how rare the transition is."
     return f"{falls} and with how unpopular the place is."
 
 
-def _is_flat(rise: Mapping[Hashable, Any]) -> bool:
-    return bool(max(-rise["lower"], rise["upper"]) < _FLAT)
+def _is_flat(rise: MeanInterval) -> bool:
+    return max(-rise.low, rise.high) < _FLAT
 
 
 def rare_sentence(model: str, metric: str, rare: RareAccuracy) -> str:

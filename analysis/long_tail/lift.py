@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
+from analysis.records.bootstrap import SAMPLES, UserBootstrap, mean_intervals
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.arithmetic.geodesy import EARTH_RADIUS_KM, distance_km, unit_vectors
@@ -80,25 +80,16 @@ def two_hop_lift(
     bootstrap = UserBootstrap(table[c.USER].to_numpy(), samples, seed)
     result = []
     for control in CONTROLS:
-        included = asked[control]
-        groups = np.where(included, 0, -1)
-        observed = float(truth[included].mean()) if included.any() else np.nan
-        expected = float(chance[control][included].mean()) if included.any() else np.nan
-        drawn, by_chance = (bootstrap.means(values, groups, 1) for values in (truth, chance[control]))
-        ratios = np.divide(drawn, by_chance, out=np.full_like(drawn, np.nan), where=by_chance > 0)
-        lower, upper = interval(ratios) if expected > 0 else (np.array([np.nan]), np.array([np.nan]))
-        result.append(
-            {
-                "control": control,
-                "n": int(included.sum()),
-                "observed": observed,
-                "chance": expected,
-                "lift": observed / expected if expected > 0 else np.nan,
-                "lower": float(lower[0]),
-                "upper": float(upper[0]),
-            }
+        groups = np.where(asked[control], 0, -1)
+        observed, expected = (bootstrap.measure(values, groups) for values in (truth, chance[control]))
+        ratio_1, ratio_B1 = (
+            np.divide(true, by_chance, out=np.full_like(true, np.nan), where=by_chance > 0)
+            for true, by_chance in zip(observed[1:], expected[1:], strict=True)
         )
-    return pd.DataFrame(result)
+        (lift,) = mean_intervals(ratio_1, np.where(np.isnan(ratio_1), np.nan, ratio_B1))
+        facts = (int(observed.n_G[0]), float(observed.value_G[0]), float(expected.value_G[0]))
+        result.append((control, *facts, *lift))
+    return pd.DataFrame(result, columns=["control", "n", "observed", "chance", "lift", "lower", "upper"])
 
 
 def _choose_cases(opened: Workspace, max_cases: int, seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:

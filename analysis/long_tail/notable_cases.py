@@ -46,10 +46,8 @@ class NotableCase(NamedTuple):
 
 def find_notable(opened: Workspace, *, may_ablate: bool = True) -> list[NotableCase]:
     """The `notable_cases` of an opened model; it may run ablations of a few cases if those of all are not kept."""
-    tables, kept = (
-        (opened.records_with_lists(), opened.with_model(visit_counter(opened.reads_time)).records()),
-        opened.kept_ablations(),
-    )
+    tables = opened.records_with_lists(), opened.with_model(visit_counter(opened.reads_time)).records()
+    kept = opened.kept_ablations()
     if kept is not None:
         return notable_cases(opened, *tables, lambda cases: kept.iloc[cases])
     if not opened.has_parts or not may_ablate:

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.formatting import signed, simple_fraction, times
-from analysis.long_tail.accuracy_tables import Difference, table_of_models
+from analysis.long_tail.accuracy_tables import table_of_models
 from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
 from analysis.records.accuracy import METRIC_LABELS, are_hundreds, finds, finds_and, found_of, guesses, metric_values
-from analysis.records.bootstrap import UserBootstrap, group_means, interval
+from analysis.records.bootstrap import MeanInterval, UserBootstrap
 from analysis.records.evaluation_records import MODEL_LABELS, label_as_subject, label_in_sentence
 from recap import columns as c
 from recap.baselines import AT_TIME
@@ -92,12 +92,12 @@ def describe_data(users: int, places: int, cases: int, *, invented: bool) -> str
     return " · ".join([*facts, "the city is invented"] if invented else facts)
 
 
-def fitted_curves_line(model: str, difference: Difference, metric: str) -> str:
+def fitted_curves_line(model: str, difference: MeanInterval, metric: str) -> str:
     """Whether a model and its feature curves alone differ; the difference is the model minus the curves."""
-    if math.isnan(difference.lower):
+    if math.isnan(difference.low):
         return ""
-    span = f"({METRIC_LABELS[metric]} difference {signed(difference.lower)} to {signed(difference.upper)})"
-    if difference.lower <= 0 <= difference.upper:
+    span = f"({METRIC_LABELS[metric]} difference {signed(difference.low)} to {signed(difference.high)})"
+    if difference.low <= 0 <= difference.high:
         return f"{model} ties with feature curves alone {span}."
     return f"{model} is {'ahead of' if difference.value > 0 else 'behind'} feature curves alone {span}."
 
@@ -135,11 +135,9 @@ def next_table(models: Mapping[str, pd.DataFrame], metric: str) -> pd.DataFrame:
         users = UserBootstrap(records[c.USER].to_numpy())
         is_long, value_N = (records[c.GAP_HOURS] > LONG_GAP_HOURS).to_numpy(np.int64), metric_values(records, metric)
         for group_N, size in ((np.zeros_like(is_long), 1), (is_long, 2)):
-            _, means = group_means(value_N, group_N, size)
-            lower, upper = interval(users.means(value_N, group_N, size))
-            shown = map(_with_interval, means, lower, upper)
-            for title, text in zip(_NEXT_TITLES[size - 1 :][:size], shown, strict=True):
-                columns[title].append(text)
+            found = users.measure(value_N, group_N, size).intervals
+            for title, estimate in zip(_NEXT_TITLES[size - 1 :][:size], found, strict=True):
+                columns[title].append(_with_interval(*estimate))
     return pd.DataFrame(columns)
 
 

@@ -52,6 +52,7 @@ ABLATION_LABELS: Final = {
 """Names of ablations after "without"."""
 ABLATIONS: Final = tuple(ABLATION_LABELS)
 KIND_RANK: Final = "kind_rank"
+_RANKS: Final = (KIND_RANK, *(f"{kind}without_{name}" for kind in ("", "kind_") for name in ABLATIONS))
 COLUMNS: Final = (
     c.CASE,
     c.RANK,
@@ -62,6 +63,7 @@ COLUMNS: Final = (
     KIND_RANK,
     *(f"without_{name}" for name in ABLATIONS),
     *(f"kind_without_{name}" for name in ABLATIONS),
+    *(f"tied_{ranks}" for ranks in _RANKS),
     *(f"contribution_{name}" for name in GROUP_NAMES),
 )
 
@@ -119,8 +121,9 @@ def describe_ablations(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFr
     Returns:
         One row per case: ``case, rank`` (mean over ties), ``num_better, num_tied``, ``first`` (the first place),
         ``is_known`` (whether the user has been to the true place), ``kind_rank`` (among places of its kind),
-        ``without_<ablation>`` and ``kind_without_<ablation>`` (these ranks) and ``contribution_<group>``, which sum to
-        the truth's score. NaN if the model has no such part.
+        ``without_<ablation>`` and ``kind_without_<ablation>`` (these ranks), ``tied_<rank>`` (how many places share
+        each of these ranks, the truth included) and ``contribution_<group>``, which sum to the truth's score. NaN if
+        the model has no such part.
     """
     from recap.machine.device import one_thread
 
@@ -142,8 +145,12 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
     is_known_B1 = is_known_BP.gather(1, target_B[:, None])
     other_kind_BP = is_known_BP != is_known_B1
 
-    def kind_ranks(totals_BP: "Tensor") -> np.ndarray:
-        return rank_totals(totals_BP.masked_fill(other_kind_BP, -torch.inf), target_B).mean_B.numpy()
+    def ranked(name: str, totals_BP: "Tensor") -> dict[str, np.ndarray]:
+        found = rank_totals(totals_BP, target_B)
+        return {name: found.mean_B.numpy(), f"tied_{name}": found.num_tied_B.numpy()}
+
+    def among_its_kind(totals_BP: "Tensor") -> "Tensor":
+        return totals_BP.masked_fill(other_kind_BP, -torch.inf)
 
     ranks = rank_totals(total_BP, target_B)
     missing = np.full(len(cases), np.nan)
@@ -154,13 +161,12 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
         c.NUM_TIED: ranks.num_tied_B.numpy(),
         "first": total_BP.argmax(1).numpy(),
         c.IS_KNOWN: is_known_B1[:, 0].numpy(),
-        KIND_RANK: kind_ranks(total_BP),
     }
+    columns |= ranked(KIND_RANK, among_its_kind(total_BP))
     ablations = ablations_of(scorer)
     totals = scorer.scores_without_each(histories, ablations.values())
     for name, without_BP in zip(ablations, totals, strict=True):
-        columns[f"without_{name}"] = rank_totals(without_BP, target_B).mean_B.numpy()
-        columns[f"kind_without_{name}"] = kind_ranks(without_BP)
+        columns |= ranked(f"without_{name}", without_BP) | ranked(f"kind_without_{name}", among_its_kind(without_BP))
     added = contributions_by_group(scorer, histories, target_B)
     return pd.DataFrame(columns | {f"contribution_{name}": added_B for name, added_B in added.items()})
 

@@ -3,7 +3,7 @@
 Shape suffixes: N cases, U users, G groups, B bootstrap samples.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,26 @@ _SAMPLES_PER_BLOCK: Final = 100
 _WHOLE_WEIGHTS: Final = 1 << 25
 """Samples times users whose weights are kept as the numbers they are multiplied by, a quarter of a gigabyte; of more,
 a block at a time is brought into that form, a quarter of the memory."""
+
+
+class MeanInterval(NamedTuple):
+    """A mean or a difference with its 95 % interval over users; NaN where no case says."""
+
+    value: float
+    low: float
+    high: float
+
+
+class GroupMeans(NamedTuple):
+    """The number of cases of each group, their mean, and their mean in every sample of users."""
+
+    n_G: np.ndarray
+    value_G: np.ndarray
+    drawn_BG: np.ndarray
+
+    @property
+    def intervals(self) -> list[MeanInterval]:
+        return mean_intervals(self.value_G, self.drawn_BG)
 
 
 class UserBootstrap:
@@ -28,6 +48,12 @@ class UserBootstrap:
         for start in range(0, samples, _SAMPLES_PER_BLOCK):
             block = self.weights_BU[start : start + _SAMPLES_PER_BLOCK]
             block[:] = rng.multinomial(self.num_users, shares, size=len(block))[:, : self.num_users]
+
+    def measure(self, values_N: np.ndarray, groups_N: np.ndarray | None = None, num_groups: int = 1) -> GroupMeans:
+        """Measure groups of cases, or all as one; a case of group -1 is in none."""
+        groups_N = np.zeros(len(values_N), dtype=np.int64) if groups_N is None else groups_N
+        count_G, mean_G = group_means(values_N, groups_N, num_groups)
+        return GroupMeans(count_G, mean_G, self.means(values_N, groups_N, num_groups))
 
     def means(self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int) -> np.ndarray:
         """Group means in every sample, (B, G); NaN without a case of the group. A case of group -1 is in none."""
@@ -51,6 +77,11 @@ def interval(samples_BG: np.ndarray, level: float = LEVEL) -> tuple[np.ndarray, 
         edges = [(1 - level) / 2, (1 + level) / 2]
         low[known], high[known] = np.nanquantile(samples_BG[:, known], edges, axis=0)
     return low, high
+
+
+def mean_intervals(value_G: np.ndarray, drawn_BG: np.ndarray) -> list[MeanInterval]:
+    """Values of groups with the intervals of their samples."""
+    return [MeanInterval(*map(float, numbers)) for numbers in zip(value_G, *interval(drawn_BG), strict=True)]
 
 
 def group_means(values_N: np.ndarray, groups_N: np.ndarray, num_groups: int) -> tuple[np.ndarray, np.ndarray]:

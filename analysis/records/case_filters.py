@@ -23,17 +23,6 @@ FILTER_LABELS: Final = {
 }
 COINCIDENCE_LABELS: Final = {"history": "Found, known place", "hops": "Found, within two hops"}
 """Labels of ``history`` and ``hops`` without ablations."""
-_EARLIER_LABELS: Final = {
-    "Tail": "tail",
-    "Unseen": "unseen",
-    "Found by own visits": "history",
-    "Found, visited before": "history",
-    "Found by two hops": "hops",
-    "Found by two-step trips": "hops",
-    "Found, within two steps": "hops",
-    "Recovered by history": "history",
-    "Recovered by two hops": "hops",
-}
 RANKED: Final = {"missed", "history", "hops"}
 """Filters that need the truth's rank."""
 CAUSES: Final = {"history": "history", "hops": "two_hops"}
@@ -51,64 +40,55 @@ def filter_labels(*, causes: bool) -> dict[str, str]:
 
 
 def resolve_filter(text: str) -> str | None:
-    """The filter that a link means, by its name or a present or former label; None if unknown.
+    """The filter that a link means, by its name or a label; None if unknown.
 
-    >>> resolve_filter("Recovered by two hops"), resolve_filter("tail"), resolve_filter("bliss")
+    >>> resolve_filter("Found, within two hops"), resolve_filter("tail"), resolve_filter("bliss")
     ('hops', 'tail', None)
     """
-    named = {name: name for name in FILTERS}
-    labels = {label: name for causes in (True, False) for name, label in filter_labels(causes=causes).items()}
-    return (named | labels | _EARLIER_LABELS).get(text)
+    named = {label: name for labels in (FILTER_LABELS, COINCIDENCE_LABELS) for name, label in labels.items()}
+    return text if text in FILTERS else named.get(text)
 
 
 def filter_masks(
-    records: pd.DataFrame, markov: pd.DataFrame, *, k: int = MISSED_ABOVE, ablations: pd.DataFrame | None = None
+    records: pd.DataFrame, markov: pd.DataFrame | None, *, k: int = MISSED_ABOVE, ablations: pd.DataFrame | None = None
 ) -> dict[str, np.ndarray]:
-    """One mask over the cases for each name in `FILTERS`.
+    """One mask over the cases for each name in `FILTERS`, or for those not in `RANKED`.
 
     ``missed``: the truth ranks below k. ``history`` and ``hops``: only the model finds it at k, Markov misses it, and
     the target is a known place (history), or a new one within two hops (hops). With ablations they are causes:
     found at k, and lost without the user's own visits (history) or two hops (hops).
 
     Args:
-        records, markov: the model's and Markov's records of the same cases.
+        records, markov: the model's and Markov's records of the same cases; cases without ranks, and None.
         ablations: from `Workspace.ablations`; None for a baseline.
     """
     groups = group_masks(records[c.TRANSITION_COUNT])
-    recovered = is_hit(records, k) & ~is_hit(markov, k)
-    known, near = is_known_place(records), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
-    masks = {"history": recovered & known, "hops": recovered & ~known & near}
+    masks = {name: groups[name].to_numpy(bool) for name in ("tail", "unseen")}
+    if markov is None:
+        return masks
+    masks["missed"] = ~is_hit(records, k)
     if ablations is not None:
-        masks = {name: found_by(ablations, source, k).to_numpy(bool) for name, source in CAUSES.items()}
-    return {
-        "tail": groups["tail"].to_numpy(bool),
-        "unseen": groups["unseen"].to_numpy(bool),
-        "missed": ~is_hit(records, k),
-        **masks,
-    }
+        return masks | {name: found_by(ablations, source, k).to_numpy(bool) for name, source in CAUSES.items()}
+    recovered, known = ~masks["missed"] & ~is_hit(markov, k), is_known_place(records)
+    near = records[c.WITHIN_TWO_HOPS].to_numpy(bool)
+    return masks | {"history": recovered & known, "hops": recovered & ~known & near}
 
 
 def filter_cases(
     records: pd.DataFrame,
-    markov: pd.DataFrame,
+    markov: pd.DataFrame | None,
     names: list[str],
     *,
     k: int = MISSED_ABOVE,
     ablations: pd.DataFrame | None = None,
 ) -> np.ndarray:
-    """Numbers of the cases that pass every named filter, ascending; ConfigError for an unknown name."""
+    """Numbers of the cases that pass every named filter of `filter_masks`, ascending; ConfigError for another name."""
     unknown = [name for name in names if name not in FILTERS]
     if unknown:
         raise ConfigError(f"unknown filter {unknown[0]!r}; choose from {', '.join(FILTERS)}")
     masks = filter_masks(records, markov, k=k, ablations=ablations)
     kept = np.logical_and.reduce([np.ones(len(records), dtype=bool), *(masks[name] for name in names)])
     return records[c.CASE].to_numpy(np.int64)[kept]
-
-
-def cases_of_steps(cases: pd.DataFrame, names: list[str]) -> np.ndarray:
-    """Like `filter_cases`, for ``tail`` and ``unseen``, which need no rank."""
-    groups = group_masks(cases[c.TRANSITION_COUNT])
-    return cases[c.CASE].to_numpy(np.int64)[np.logical_and.reduce([groups[name].to_numpy(bool) for name in names])]
 
 
 def matching_places(dataset: Dataset, text: str) -> np.ndarray:

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.formatting import times
+from analysis.records.case_groups import COHORTS, cohort_of_cases
 from recap import columns as c
 from recap.errors import ConfigError
-from recap.evaluation.cases import is_known_place
 
 _FORMS: Final = {
     "step": re.compile(r"step:(\d{1,6}):(-1|\d{1,6})"),
@@ -70,9 +70,7 @@ class CaseSelection:
         """Which of the cases (case table or records) belong to it."""
         if self.kind == "cohort":
             known, near, eta = self.numbers
-            tail = cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta
-            hops = cases[c.WITHIN_TWO_HOPS].to_numpy(bool)
-            return tail & (is_known_place(cases) == bool(known)) & (hops == bool(near))
+            return np.asarray(cohort_of_cases(cases, eta) == COHORTS.index((bool(known), bool(near))))
         column = c.TRANSITION_COUNT if self.kind == "step" else c.DESTINATION_COUNT
         count = cases[column].to_numpy(np.int64)
         low, high = self.numbers

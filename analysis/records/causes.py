@@ -16,11 +16,12 @@ from analysis.records.bootstrap import UserBootstrap, interval
 from analysis.records.table_cache import TableKey
 from recap import columns as c
 from recap.errors import ConfigError
+from recap.evaluation.metrics import hit_rate, reciprocal_rank
 
 if TYPE_CHECKING:
     from recap.asking.predictor import Predictor
 
-KIND: Final = "ablations"
+KIND: Final = "ablations-and-ties"
 Among = Literal["all", "known", "new"]
 """Which places a case is ranked among: all, or those of the truth's kind, known to the user or new."""
 _SEPARATE: Final = (
@@ -84,13 +85,13 @@ def ablation_worth(table: pd.DataFrame, users_N: np.ndarray, k: int = 20, among:
         table, users_N, prefix = table[is_of_kind_N], users_N[is_of_kind_N], "kind_"
     names = [name for name in ABLATIONS if _is_there(table, name)]
     draws, everyone_N = UserBootstrap(users_N), np.zeros(len(table), dtype=np.int64)
-    rank_N = table[f"{prefix}{c.RANK}"].to_numpy(np.float64)
+    whole = _accuracies(table, f"{prefix}{c.RANK}", k)
     rows = []
     for name in names:
-        without_N = table[f"{prefix}without_{name}"].to_numpy(np.float64)
         row: dict[str, object] = {"ablation": name, "label": ABLATION_LABELS[name], "n": len(table)}
-        losses = {"hr": (rank_N <= k) * 1.0 - (without_N <= k), "mrr": 1 / rank_N - 1 / without_N}
-        for metric, loss_N in losses.items():
+        without = _accuracies(table, f"{prefix}without_{name}", k)
+        for metric in ("hr", "mrr"):
+            loss_N = whole[metric] - without[metric]
             low, high = interval(draws.means(loss_N, everyone_N, 1))
             row |= {metric: float(loss_N.mean()), f"{metric}_low": float(low[0]), f"{metric}_high": float(high[0])}
         rows.append(row)
@@ -124,6 +125,13 @@ def count_lost_hits(table: pd.DataFrame, k: int = 20) -> LostHits:
     causes = causes_of(table, k)
     lost = {name: int(causes[name].sum()) for name in ABLATIONS if _is_there(table, name)}
     return LostHits(k, int(is_hit(table, k).sum()), lost)
+
+
+def _accuracies(table: pd.DataFrame, ranks: str, k: int) -> dict[str, np.ndarray]:
+    """Hit rate at K and reciprocal rank of each case, ties exact as in `recap.evaluation`, from a column of ranks."""
+    tied = table[c.NUM_TIED if ranks == c.RANK else f"tied_{ranks}"].to_numpy(np.float64)
+    better = table[ranks].to_numpy(np.float64) - (tied + 1) / 2
+    return {"hr": hit_rate(better, tied, k), "mrr": reciprocal_rank(better, tied)}
 
 
 def _is_there(table: pd.DataFrame, name: str) -> bool:

@@ -17,7 +17,7 @@ from recap.baselines import (
 )
 from recap.data.cases import Protocol
 from recap.machine.printable import one_line
-from recap.published.config import TIME_GIVEN
+from recap.published.configs import TIME_GIVEN
 
 _SPLIT: Final = "test"
 PROTOCOL: Final[Protocol] = "every_step"

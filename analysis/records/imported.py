@@ -20,8 +20,7 @@ from recap.evaluation.records import read_records, write_records
 from recap.machine.printable import one_line
 from recap.presets import with_time_given
 from recap.storage.cache_keys import given_time_key
-from recap.storage.installed import bundles_folder
-from recap.storage.user_folder import user_subfolder
+from recap.storage.user_folder import bundles_folder, user_subfolder
 
 FORMAT_VERSION: Final = "1"
 PREFIX: Final = "imported-"

@@ -7,13 +7,12 @@ from typing import Final
 
 import pandas as pd
 
-from analysis.records.causes import KIND
 from analysis.records.table_cache import TableKey, kept_table
 from recap import columns as c
 from recap.errors import RecapError
 from recap.storage.artifacts import SUMS
 
-_SEED_KIND: Final = f"{KIND}-seed-"
+_SEED_KIND: Final = "ablations-seed-"
 
 
 def seed_key(dataset_hash: str, checkpoint_hash: str, seed: int) -> TableKey:

@@ -3,9 +3,8 @@
 import shutil
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pandas as pd
 
@@ -15,12 +14,9 @@ from recap.evaluation.records import read_records, records_file, records_metadat
 ROWS_PER_PIECE: Final = 512
 SHIPPED: Final = "records"
 """A bundle's folder of such tables."""
-_FIRST: Final = {"computed": "2"}
-"""Of tables that do not say which version computed them."""
 
 
-@dataclass(frozen=True)
-class TableKey:
+class TableKey(NamedTuple):
     """Identity of a kept table.
 
     Attributes:
@@ -35,13 +31,13 @@ class TableKey:
 
     @property
     def metadata(self) -> dict[str, str]:
-        return records_metadata(self.dataset_hash, self.model, self.split, self.kind)
+        return records_metadata(*self)
 
     def shipped_in(self, bundle: Path) -> Path:
-        return bundle / SHIPPED / records_name(self.dataset_hash, self.model, self.split, self.kind)
+        return bundle / SHIPPED / records_name(*self)
 
     def cached(self) -> Path:
-        return records_file(self.dataset_hash, self.model, self.split, self.kind)
+        return records_file(*self)
 
     def is_kept(self, bundle: Path | None) -> bool:
         """Whether there is a file, shipped or in the cache; its content is not checked."""
@@ -141,6 +137,5 @@ def _read(path: Path, key: TableKey, rows: int, without: Collection[str] = ()) -
         table, said = read_records(path, without=without)
     except RecapError:
         return None
-    said = {**_FIRST, **said}
     fits = len(table) == rows and all(said.get(name) == value for name, value in key.metadata.items())
     return table if fits else None

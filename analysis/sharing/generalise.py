@@ -117,8 +117,7 @@ def _when(local_time: str, masking: Masking) -> str:
     """A local ISO time as the export shows it; empty for none."""
     if not local_time:
         return ""
-    time = datetime.fromisoformat(local_time)
-    part = masking.moment(time.weekday(), time.hour + time.minute / 60)
+    part = masking.moment(datetime.fromisoformat(local_time))
     return f"{part} ({local_time})" if masking.is_exact else part
 
 

@@ -4,21 +4,21 @@ Units are web-mercator pixels at zoom 12 from a middle that no file reveals, x t
 tenth.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Final, Literal
 
 import numpy as np
 import shapely
 from shapely.geometry import mapping, shape
 
+from analysis.basemap.document import FILLS, parts_of
 from analysis.geography import Camera, screen_offsets
 from recap.config import Config
 from recap.privacy import Generalisation
 
 ZOOM: Final = 12.0
 _MAX_DOTS: Final = 3000
-FILLS: Final = ("district", "park", "airfield", "water", "quay")
-LINES: Final = ("street", "shore", "ferry", "rail", "road", "bridge")
 SHOWN: Final = ("water", "shore")
 PART_OF_A_CELL: Final = 8
 """The shore keeps to within a cell's side divided by this: 280 m for cells of 2 km."""
@@ -41,6 +41,19 @@ class Ground(Config):
     dots: list[MapPoint]
     credit: str = ""
     """Whose data the layers are; empty where none is shown."""
+
+    @property
+    def outlines(self) -> list[tuple[str, str]]:
+        """CSS class and SVG path of each layer and of the dots."""
+        drawn = [
+            (
+                f"{layer.kind} {layer.name}",
+                "".join(svg_path(r, close=layer.kind == "fill") for p in layer.parts for r in p),
+            )
+            for layer in self.layers
+        ]
+        dots = "".join(f"M{x:g} {y:g}h0" for x, y in self.dots)
+        return [(css, d) for css, d in (*drawn, ("dots dots", dots)) if d]
 
 
 class Projection:
@@ -96,31 +109,25 @@ def draw_svg_ground(
     """The city's own layers inside the frames, and dots for places of at least k people (in degrees)."""
     if not frames:
         return Ground(layers=[], dots=[])
-    layers = []
-    if basemap is not None:
-        for name in basemap["order"]:
-            if name in (*FILLS, *LINES):
-                parts = list(_layer_parts(projection, basemap["layers"][name], name, frames))
-                layers.append(GroundLayer(name=name, kind="fill" if name in FILLS else "line", parts=parts))
+    layers, drawn = [], {} if basemap is None else basemap["layers"]
+    for name in [] if basemap is None else basemap["order"]:
+        whole = ([_projected(projection, ring) for ring in part] for _, part in parts_of(name, drawn[name]))
+        parts = [part for part in whole if any(_touches(part[0], frame) for frame in frames)]
+        layers.append(GroundLayer(name=name, kind="fill" if name in FILLS else "line", parts=parts))
     dots = [dot for dot in projection.points(latitude, longitude) if any(_is_in(dot, frame) for frame in frames)]
     every = -(-len(dots) // _MAX_DOTS) if dots else 1
     credit = str((basemap or {}).get("attribution", "")) if any(layer.parts for layer in layers) else ""
     return Ground(layers=layers, dots=dots[::every], credit=credit)
 
 
-def _layer_parts(
-    projection: Projection, collection: Mapping[str, Any], name: str, frames: list[Frame]
-) -> Iterator[list[list[MapPoint]]]:
-    wanted = "Polygon" if name in FILLS else "LineString"
-    for feature in collection["features"]:
-        kind, coordinates = feature["geometry"]["type"], feature["geometry"]["coordinates"]
-        if kind.removeprefix("Multi") != wanted:
-            continue
-        whole = coordinates if kind.startswith("Multi") else [coordinates]
-        for part in whole:
-            rings = [_projected(projection, ring) for ring in (part if wanted == "Polygon" else [part])]
-            if any(_touches(rings[0], frame) for frame in frames):
-                yield rings
+def svg_path(points: list[MapPoint], *, close: bool = False) -> str:
+    """A path with relative steps, to keep a city's file small."""
+    steps = [
+        f"{round(to[0] - start[0], 1):g} {round(to[1] - start[1], 1):g}"
+        for start, to in pairwise(points)
+        if to != start
+    ]
+    return f"M{points[0][0]:g} {points[0][1]:g}l{' '.join(steps) or '0 0'}{'z' if close else ''}"
 
 
 def _projected(projection: Projection, line: list[list[float]]) -> list[MapPoint]:

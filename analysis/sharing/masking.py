@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 from analysis.explain.case_words import describe_edit
 from analysis.explain.edits import Edit, write_edits
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.types import Piece, Sentence
-from analysis.formatting import time_of_day, user_name
+from analysis.formatting import user_name
 from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.shared_case import SharedPlace
 from analysis.workspace import Workspace
@@ -68,13 +69,11 @@ class Masking:
             bounds=self.places.bounds(poi),
         )
 
-    def moment(self, weekday: int | None, hour: float | None) -> str:
+    def moment(self, time: datetime) -> str:
         """A moment in local time, never with a date; to the minute if exact."""
-        if weekday is None or hour is None:
-            return "–"
         if self.rule is None:
-            return f"{WEEKDAYS[weekday]}, {time_of_day(hour)}"
-        return self.rule.part_of_week(None if self.hides_user else weekday, hour)
+            return f"{WEEKDAYS[time.weekday()]}, {time:%H:%M}"
+        return self.rule.part_of_week(None if self.hides_user else time.weekday(), time.hour)
 
     def user(self, user: int) -> str:
         return user_name(user) if self.rule is None else self.rule.pseudonym(user)

@@ -14,13 +14,11 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.figures.contributions import waterfall
 from analysis.figures.palette import DARK, LIGHT
 from analysis.records.ablations import part_label
-from analysis.sharing.case_map import case_map
+from analysis.sharing.case_map import CaseMap, case_map
 from analysis.sharing.generalise import share_case
 from analysis.sharing.masking import Masking, places_by_name
 from analysis.sharing.places import MaskedPlaces
-from analysis.sharing.share import projection_of
 from analysis.sharing.shared_case import SharedCase, SharedPage, SharedPlace
-from analysis.sharing.svg_map import SvgMap, ground_paths, svg_map
 from recap.machine.rendering import finalize
 from recap.storage.atomic import write_text
 
@@ -28,12 +26,8 @@ _MOST_PATHS: Final = 8
 
 
 def render_html(page: SharedPage) -> str:
-    projection = projection_of(page)
-    bodies = []
-    for case in page.cases:
-        drawn = case_map(case, page.places, projection)
-        bodies.append(_case(case, page.places, None if drawn is None else svg_map(drawn)))
-    return template("page.html.j2").render(page=page, bodies=bodies, ground=ground_paths(page.ground), style=_style())
+    bodies = [_case(case, page.places, case_map(case, page.places)) for case in page.cases]
+    return template("page.html.j2").render(page=page, bodies=bodies, style=_style())
 
 
 def write_html(page: SharedPage, path: Path) -> None:
@@ -55,7 +49,7 @@ def _style() -> str:
     return template("style.css.j2").render(light=LIGHT, dark=DARK)
 
 
-def _case(case: SharedCase, places: list[SharedPlace], drawn: SvgMap | None) -> str:
+def _case(case: SharedCase, places: list[SharedPlace], drawn: CaseMap | None) -> str:
     values = _values(case, places)
     return template("case.html.j2").render(c=case, p=places.__getitem__, m=drawn, v=values, a=case.a, b=case.b)
 

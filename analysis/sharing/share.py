@@ -7,12 +7,10 @@ render_html(page), page.model_dump_json()
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from analysis.explain.explanation import CaseExplanation
-from analysis.sharing.case_map import case_map
+from analysis.sharing.case_map import case_map, projection_of
 from analysis.sharing.generalise import LISTED_PLACES, share_case, shared_points
-from analysis.sharing.ground import Ground, Projection, draw_svg_ground, shareable_layers
+from analysis.sharing.ground import Ground, draw_svg_ground, shareable_layers
 from analysis.sharing.masking import Masking
 from analysis.sharing.places import MaskedPlaces, masked_places
 from analysis.sharing.reidentification import Crowd
@@ -30,19 +28,9 @@ WIDEST: Final = 6
 """Hidden places are shown as cells of at most 2 to the power of this, less one, times the rule's side."""
 
 
-def share_cases(
-    explanations: Sequence[CaseExplanation],
-    opened: Workspace,
-    *,
-    exact: bool = False,
-    hide_places: bool = False,
-    title: str = "",
-    notes: Sequence[str] = (),
-    basemap: Mapping[str, Any] | None = None,
-) -> SharedPage:
-    """Build the page that may be shared about these cases, see `masked_cases`."""
-    options: dict[str, Any] = {"exact": exact, "hide_places": hide_places, "title": title, "notes": notes}
-    return masked_cases(explanations, opened, **options, basemap=basemap)[0]
+def share_cases(explanations: Sequence[CaseExplanation], opened: Workspace, **options: Any) -> SharedPage:
+    """The page that may be shared about these cases; ``options`` are those of `masked_cases`."""
+    return masked_cases(explanations, opened, **options)[0]
 
 
 def masked_cases(
@@ -78,13 +66,13 @@ def masked_cases(
         share_case(explanation, masking, number, note).model_copy(update={"matching_users": fits})
         for number, (explanation, note, fits) in enumerate(zip(explanations, written, fitting, strict=True), start=1)
     ]
-    shown = masking.shared_places()
-    first = explanations[0]
+    shown, first, invented = masking.shared_places(), explanations[0], opened.dataset.manifest.synthetic
+    layers = shareable_layers(basemap, masking.rule, invented=invented, hides_places=hide_places)
     page = SharedPage(
         is_exact=exact,
         title=title or cases[0].headline.text,
-        note=_note(estimate, rule, invented=opened.dataset.manifest.synthetic),
-        invented=opened.dataset.manifest.synthetic,
+        note=_note(estimate, rule, invented=invented),
+        invented=invented,
         min_users=None if exact else rule.min_users,
         cell_km=None if masking.rule is None else round(masking.rule.cell_km, 1),
         hours=None if exact else rule.hours,
@@ -94,14 +82,7 @@ def masked_cases(
         cases=cases,
         dataset_hash=first.dataset_hash if exact else None,
         checkpoint_hash=first.checkpoint_hash if exact else None,
-        ground=_ground(
-            cases,
-            shown,
-            masking,
-            shareable_layers(
-                basemap, masking.rule, invented=opened.dataset.manifest.synthetic, hides_places=hide_places
-            ),
-        ),
+        ground=_ground(cases, shown, masking, layers),
     )
     return page, masking
 
@@ -114,29 +95,14 @@ def _note(estimate: Reidentification | None, rule: Generalisation, *, invented: 
     return SAFE_NOTE if estimate.matching_users >= rule.min_users else MASKED_NOTE
 
 
-def projection_of(page: SharedPage) -> Projection:
-    """The map units of a page, from the places that it shows."""
-    return _projection(page.places)
-
-
-def _projection(places: list[SharedPlace]) -> Projection:
-    known = [(place.latitude, place.longitude) for place in places if place.latitude is not None]
-    return Projection(
-        np.array([latitude for latitude, _ in known], dtype=np.float64),
-        np.array([longitude for _, longitude in known], dtype=np.float64),
-    )
-
-
 def _ground(
     cases: list[SharedCase], places: list[SharedPlace], masking: Masking, basemap: Mapping[str, Any] | None
 ) -> Ground:
-    projection = _projection(places)
+    projection = projection_of(places)
     if projection.is_empty:
         return Ground(layers=[], dots=[])
-    maps = [case_map(case, places, projection) for case in cases]
-    shown = masking.places
-    dots = ~shown.is_cell
-    frames = [drawn.frame for drawn in maps if drawn is not None]
+    shown, dots = masking.places, ~masking.places.is_cell
+    frames = [drawn.frame for case in cases if (drawn := case_map(case, places)) is not None]
     return draw_svg_ground(projection, basemap, shown.latitude[dots], shown.longitude[dots], frames)
 
 

@@ -46,11 +46,6 @@ class SharedPath(Config):
     points: float | None
     rank_without: float | None
 
-    @property
-    def middle(self) -> int:
-        """The name that figures expect."""
-        return self.place
-
 
 class SharedDot(Config):
     weeks_ago: float = Field(description="Whole weeks; exact in an exact export.")

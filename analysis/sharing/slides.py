@@ -93,7 +93,7 @@ def write_pptx(slides: Sequence[SharedSlide], title: str) -> bytes:
         picture = slide.shapes.add_picture(io.BytesIO(entry.picture), left, top, width=width)
         if picture.height > height:
             picture.width, picture.height = Emu(round(picture.width * height / picture.height)), height
-        picture._element.nvPicPr.cNvPr.set("descr", one_line(entry.alt))
+        picture.element.nvPicPr.cNvPr.set("descr", one_line(entry.alt))
         words = slide.shapes.add_textbox(*_TEXT).text_frame
         words.word_wrap = True
         for at, line in enumerate(entry.words):

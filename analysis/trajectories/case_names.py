@@ -9,7 +9,7 @@ from analysis.formatting import day
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.history.moments import Case, Moment
+from recap.history.moments import Moment
 
 
 def case_name(opened: Workspace, number: int) -> str:
@@ -25,8 +25,8 @@ def case_name(opened: Workspace, number: int) -> str:
 
 def moment_name(opened: Workspace, moment: Moment) -> str:
     """The name of a case, or ``User 041 · from the last check-in``."""
-    if isinstance(moment, Case):
-        return case_name(opened, moment.number)
+    if moment.case is not None:
+        return case_name(opened, moment.case)
     who = "New user" if moment.is_new_user else opened.user_name(moment.user)
     return f"{who} · {moment_words(opened.dataset, moment)}"
 

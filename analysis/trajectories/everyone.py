@@ -15,7 +15,7 @@ from recap import columns as c
 from recap.asking.prediction import SEEN_DAYS, Chosen, choose, expected_visits, passes, predict
 from recap.asking.predictor import CaseRanker
 from recap.evaluation.ranks import top_pois
-from recap.history.moments import NextTime
+from recap.history.asked_times import NextTime
 from recap.privacy import Generalisation
 from recap.scores import Scores
 

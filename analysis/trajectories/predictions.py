@@ -17,7 +17,7 @@ from recap import columns as c
 from recap.arithmetic.geodesy import distance_km
 from recap.evaluation.ranks import rank_targets, top_pois
 from recap.history.moments import Moment
-from recap.history.tensors import Histories, TimedHistories
+from recap.history.tensors import Histories
 from recap.probabilities import log_probabilities
 from recap.scores import Explainable, Scorer, Scores
 
@@ -128,7 +128,7 @@ def predict_case(
         pieces = [_parts(ranker.scorer, histories, some) for some in (best_K, listed[len(best_K) :]) if some]
     rows = slice(int(histories.first_B[0]), int(histories.row_B[0]) + counts_now)
     facts: dict[str, Any] = {"probability": probability, c.SCORE: total_P[listed].numpy()}
-    if isinstance(histories, TimedHistories):
+    if histories.next_local_seconds_B is not None:
         facts[TIME_ASKED] = pd.Timestamp(int(histories.next_local_seconds_B[0]), unit="s")
     candidates = _describe(opened, case, histories.checkins.poi_T[rows], listed, len(best_K), rank, facts)
     parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]} if pieces else {}

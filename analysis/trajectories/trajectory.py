@@ -9,8 +9,8 @@ import pandas as pd
 
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.asking.itinerary import Itinerary
-from recap.history.moments import Case, Moment, find_moment
+from recap.history.moments import Moment, find_moment
+from recap.history.one_user import History
 
 SHOWN_STOPS: Final = 4
 """Recorded stops of Next, the latest of the last trajectory."""
@@ -39,7 +39,7 @@ class Trajectory:
     def moments(self) -> list[Moment]:
         """Its cases."""
         numbers = enumerate(self.stops[c.CASE].tolist(), start=self.first_row)
-        return [Case(self.user, row, number, c.TEST) for row, number in numbers if number >= 0]
+        return [Moment(self.user, row, case=number) for row, number in numbers if number >= 0]
 
     def stop_of(self, row: int) -> int:
         """The number (from 1) of the stop with this row among the check-ins."""
@@ -75,13 +75,13 @@ def _stops(opened: Workspace, poi: np.ndarray, local_time: np.ndarray, case: np.
     return pd.DataFrame(facts)
 
 
-def read_stops(opened: Workspace, itinerary: Itinerary) -> Trajectory:
+def read_stops(opened: Workspace, itinerary: Moment) -> Trajectory:
     """The latest stops of an itinerary's last trajectory and the added ones, as one trajectory.
 
     Returns:
-        ``stops`` with a column ``change``: the number that `Itinerary.without` and `later` take.
+        ``stops`` with a column ``change``: the number that `Moment.without` and `later` take.
     """
-    history = itinerary.history(opened.dataset, opened.checkins)
+    history = History.at(itinerary, opened.dataset, opened.checkins)
     number_H = itinerary.numbers(opened.checkins)
     recorded = np.flatnonzero((number_H >= 0) & (history.trajectory_H == history.trajectory_H[-1]))
     shown = np.append(recorded[-SHOWN_STOPS:], np.flatnonzero(number_H < 0))

@@ -24,7 +24,7 @@ def two_hops_read(opened: Workspace, case: pd.Series, pois: Sequence[int], hops:
         return [opened.graph.two_hop_paths(source, poi) for poi in pois]
     import torch
 
-    from recap.features.two_hop import two_hop_paths
+    from recap.features.others import two_hop_paths
 
     packed = two_hop_paths(opened.others, torch.tensor([user]), torch.tensor([source]))
     names = ("destination", "middle", "count_in", "count_out", "product")

@@ -18,7 +18,7 @@ from recap.data.dataset import Dataset
 from recap.errors import CaseError
 from recap.evaluation.cases import describe_cases
 from recap.history.graph import TransitionGraph
-from recap.history.moments import Case, Moment, named_case
+from recap.history.moments import Moment, named_case
 from recap.history.visits import Visits
 from recap.machine.printable import one_line, shortened
 
@@ -126,15 +126,13 @@ class OpenedDataset:
         return self.cases.iloc[number]
 
     def moment(self, case: int | Moment) -> Moment:
-        """The test case of a number, or a user's moment, which is a `Case` where a test case starts; see `case`."""
-        if isinstance(case, Case):
-            return case
-        return named_case(case, self.cases) if isinstance(case, Moment) else Case.of(self.case(case))
+        """The test case of a number, or a user's moment, with its number where a test case starts; see `case`."""
+        return named_case(case, self.cases) if isinstance(case, Moment) else Moment.of_case(self.case(case))
 
     def facts(self, moment: Moment) -> pd.Series:
         """A test case's row of `cases`; of another moment what is known, case -1, and the target if there is one."""
-        if isinstance(moment, Case):
-            return self.case(moment.number)
+        if moment.case is not None:
+            return self.case(moment.case)
         now, target = self.dataset.checkins.iloc[moment.row], moment.next_place(self.dataset)
         facts = {c.CASE: -1, c.ROW: moment.row, c.USER: moment.user, c.TRAJECTORY: now[c.TRAJECTORY]}
         return pd.Series(facts | {c.SOURCE: now[c.POI]} | ({} if target is None else {c.TARGET: target}))

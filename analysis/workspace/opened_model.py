@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from analysis.records.evaluation_records import MODEL_LABELS, is_time_given
 from analysis.records.imported import ImportedPredictions
 from analysis.workspace.opened_dataset import OpenedDataset
-from recap.baselines import PRETRAINED
+from recap.baselines import FEATURE_CURVES, PRETRAINED
 from recap.errors import CheckpointError, ConfigError
 from recap.presets import checkpoint_label, with_time_given
 from recap.pretrained.curves_file import PretrainedCurves
@@ -100,59 +100,67 @@ class OpenedModel(OpenedDataset):
 
         Raises CheckpointError where the folder has none or changed since, VocabularyError where it does not open.
         """
-        if self.model == PRETRAINED:
-            return self._once("checkpoint", self._pretrained)
-        if not isinstance(self.model, Path):
+        if not self._has_checkpoint:
             return None
-        if self._verified.hash != self.key:
+        if isinstance(self.model, Path) and self._verified.hash != self.key:
             raise CheckpointError(f"{self.model} changed while it was open; open it again")
         self.match  # noqa: B018 # refuses a checkpoint that does not open
         return self._verified
 
-    def _pretrained(self) -> "Checkpoint":
-        from recap.pretrained.checkpoint import PretrainedCheckpoint
-
-        found = PretrainedCheckpoint.of(self.dataset, keep=self.keep)
-        return found.given_time if self.given_time else found
-
     @property
     def match(self) -> "Match | None":
         """Which users and places the checkpoint knows; None for another model or the checkpoint's own dataset."""
-        return self._once("match", lambda: self._verified.match(self.dataset)) if isinstance(self.model, Path) else None
+        return self._once("match", lambda: self._verified.match(self.dataset)) if self._has_checkpoint else None
 
     @property
     def _verified(self) -> "Checkpoint":
-        from recap.checkpoint import Checkpoint
+        from recap.asking.open_model import find_checkpoint
 
-        folder = self.model
-        assert isinstance(folder, Path)
-        found = self._once("checkpoint", lambda: Checkpoint.load(folder))
-        return found.given_time if self.given_time else found
+        model = self.model
+        assert isinstance(model, str | Path)
+
+        def find() -> "Checkpoint":
+            found = find_checkpoint(model, self.dataset, keep=self.keep)
+            return found.given_time if self.given_time else found
+
+        return self._once("checkpoint", find)
+
+    @property
+    def _has_checkpoint(self) -> bool:
+        return isinstance(self.model, Path) or self.model == PRETRAINED
 
     @property
     def scorer(self) -> "Scorer":
         """The model as a scorer, a checkpoint's in float64; raises ConfigError for imports and without a model."""
-        return self._once("scorer", self._build_scorer)
-
-    def _build_scorer(self) -> "Scorer":
-        if self.checkpoint is not None:
-            return self.checkpoint.scorer(self.dataset, self.graph)
-        if isinstance(self.model, str):
-            from recap.training.baselines import build_baseline
-
-            return build_baseline(self.model, self.dataset, self.graph, keep=self.keep)
-        raise ConfigError(
-            _NO_MODEL if self.model is None else "imported predictions are lists of places; no model can be asked again"
-        )
+        return self.any_ranker.scorer
 
     @property
     def any_ranker(self) -> "CaseRanker":
-        """The model for single cases, also a baseline; raises ConfigError for imports and without a model."""
-        from recap.asking.predictor import open_ranker
+        """The opened model, also a baseline; raises ConfigError for imports and without a model."""
+        return self._once("ranker", self._open)
 
-        own = {"graph": self.graph, "checkins": self.checkins, "cases": self.cases, "scorer": self.scorer}
-        checkpoint = self.checkpoint
-        return self._once("ranker", lambda: open_ranker(checkpoint, self.dataset, **own))
+    @property
+    def is_open(self) -> bool:
+        """Whether the model can score at once."""
+        return "ranker" in self._made
+
+    @property
+    def opening(self) -> str:
+        """What opening the model does."""
+        from recap.training.baselines import FITTING, is_fitted
+
+        waits = self.checkpoint.is_unfitted if self.model == PRETRAINED and self.checkpoint else False
+        waits = waits or (self.model == FEATURE_CURVES and not is_fitted(self.dataset.hash))
+        return FITTING.format(data=self.name) if waits else "Opening the model"
+
+    def _open(self) -> "CaseRanker":
+        from recap.asking.open_model import open_model
+
+        if not isinstance(self.model, str | Path):
+            said = "imported predictions are lists of places; no model can be asked again"
+            raise ConfigError(_NO_MODEL if self.model is None else said)
+        made: dict[str, Any] = {"graph": self.graph, "checkins": self.checkins, "keep": self.keep}
+        return open_model(self.checkpoint or self.model, self.dataset, **made).with_cases(self.cases)
 
     @property
     def ranker(self) -> "CaseRanker":

@@ -21,7 +21,7 @@ from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.evaluation.cases import describe_cases
 from recap.history.graph import TransitionGraph
-from recap.history.moments import Case, Moment
+from recap.history.moments import Moment
 
 ReportProgress = Callable[[int, int], None]
 """Called with (cases done, cases in all) while something is made."""
@@ -83,7 +83,7 @@ class Workspace(OpenedModel):
 
     def at(self, shown: int | Moment) -> "Workspace":
         """What shows a case, or for another moment all that is known of users."""
-        return self if isinstance(shown, int | Case) else self.known
+        return self if isinstance(shown, int) or shown.case is not None else self.known
 
     @property
     def known(self) -> "Workspace":
@@ -94,10 +94,9 @@ class Workspace(OpenedModel):
 
     def _with_all_known(self) -> "Workspace":
         from recap.asking.open_model import open_for_prediction
-        from recap.asking.predictor import open_ranker
 
         assert isinstance(self.model, str | Path) and self.dataset.unseen is not None
-        opened, notes = open_for_prediction(self.model, self.dataset, given_time=self.given_time)
+        opened, notes = open_for_prediction(self.checkpoint or self.model, self.dataset, keep=self.keep)
         if not opened.dataset.extends:
             found = replace(self, notes=tuple(notes))
             found._made.update(self._made)  # the same model on the same dataset
@@ -110,11 +109,9 @@ class Workspace(OpenedModel):
         )
         trajectory_N = rows[c.TRAJECTORY].to_numpy()[known_N]
         numbers = {c.CASE: cases[c.CASE].where(is_same_N, -1), c.ROW: known_N, c.TRAJECTORY: trajectory_N}
-        own: dict[str, Any] = {"graph": opened.graph, "checkins": opened.checkins, "scorer": opened.scorer}
-        own |= {"cases": cases.assign(**numbers)}
-        checkpoint, most = None if opened.is_baseline else opened.checkpoint, opened.num_candidates
         found = replace(self, dataset=opened.dataset, graph=opened.graph, _without_model=None)
-        found._made.update(own, ranker=open_ranker(checkpoint, opened.dataset, **own, num_candidates=most))
+        known = cases.assign(**numbers)
+        found._made.update(checkins=opened.checkins, cases=known, ranker=opened.with_cases(known))
         if self.checkpoint is not None:
             found._made["checkpoint"] = self._made["checkpoint"]
         return found

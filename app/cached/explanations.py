@@ -29,18 +29,19 @@ from recap import columns as c
 from recap.asking.predictor import CaseRanker, Predictor
 from recap.baselines import visit_counter
 from recap.evaluation.scoring import rank_cases
-from recap.history.moments import Case, Moment
+from recap.history.moments import Moment
 
 
-@st.cache_resource(max_entries=12, show_spinner="Opening the model", hash_funcs=BY_MODEL)
-def open_model(source: Source, model: str | None = None) -> Workspace:
-    """Open the workspace and prepare its model to score.
+def ready(source: Source) -> Workspace:
+    """The workspace with its model opened, under a message that says what is done.
 
     Raises:
         ConfigError: only imported predictions are open.
     """
-    opened = open_workspace(source, model)
-    opened.scorer  # noqa: B018 # what takes a while, here under a message
+    opened = open_workspace(source)
+    if not opened.is_open:
+        with st.spinner(opened.opening):
+            opened.scorer  # noqa: B018
     return opened
 
 
@@ -51,9 +52,9 @@ def predict(source: Source, moment: Moment, **options: Any) -> CasePrediction:
     They know the true next place if there is one: a view that hides it takes `CasePrediction.without_truth`.
     """
     if source.imported is not None:
-        assert isinstance(moment, Case)
-        return recorded_prediction(open_workspace(source), read_records(source), moment.number)
-    opened = open_model(source).at(moment)
+        assert moment.case is not None
+        return recorded_prediction(open_workspace(source), read_records(source), moment.case)
+    opened = ready(source).at(moment)
     with TURNS:
         return predict_case(opened, moment, **options)
 
@@ -62,7 +63,7 @@ def predict(source: Source, moment: Moment, **options: Any) -> CasePrediction:
 def predict_everyone(
     source: Source, as_of: date | None, at: datetime | None = None, closed: tuple[int, ...] = ()
 ) -> Everyone:
-    opened = open_model(source).known
+    opened = ready(source).known
     with TURNS:
         return everyone.predict_everyone(opened, as_of, at, closed)
 
@@ -95,7 +96,7 @@ def ranks_without(source: Source, case: int) -> dict[str, float]:
 
 def open_ranker(source: Source, shown: int | Moment = 0) -> CaseRanker:
     """The model that ranks what is shown: a case, or another moment with all that is known of users."""
-    return open_model(source).at(shown).ranker
+    return ready(source).at(shown).ranker
 
 
 def get_ready(source: Source) -> None:

@@ -20,11 +20,11 @@ from analysis.cases import picture
 from analysis.cases.picture import draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import basemap_style, frequent_ways, has_streets
-from analysis.figures.explain_map import explain_deck
+from analysis.figures.explain_map import draw_explain_image, explain_deck
 from analysis.figures.landmarks import landmarks, with_landmarks
 from analysis.figures.letters import Letters
 from analysis.figures.map_ground import MapGround
-from analysis.figures.map_image import draw_explain_image, draw_walk_image
+from analysis.figures.map_image import draw_map_image
 from analysis.figures.miss_map import miss_deck
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.table_rows import rows
@@ -206,7 +206,8 @@ def walk_image(
     if given is not None:
         masked = Generalisation().part_of_week(given.weekday(), given.hour)
         when = f"{day(given)}, {given:%H:%M}" if exact else masked
-    return draw_walk_image(marks, ground, palette=palette_of(theme), time_given=when)
+    palette = palette_of(theme)
+    return draw_map_image(walk_deck(marks, map_style="", palette=palette), ground, palette=palette, time_given=when)
 
 
 def flat_ground(source: Source, shown: int | Moment) -> MapGround:

@@ -56,7 +56,7 @@ def run_app(
     from recap.baselines import PRETRAINED
     from recap.errors import CheckpointError, ConfigError, DatasetError
     from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, recover_folders
-    from recap.storage.installed import data_path
+    from recap.storage.user_folder import data_path
 
     for given in (data, checkpoint):
         if given is not None:

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from analysis.formatting import rank_number
 from app.cli.console import console, say_what_is_new
-from app.cli.long_tail import open_model, run_ablations
+from app.cli.long_tail import open_named, run_ablations
 from app.cli.options import CheckpointOption, DataOption, GivenTimeOption, answers, takes
 from app.cli.sharing import Sharing, sharing_options
 from recap import columns as c
@@ -32,7 +32,7 @@ NamesArgument = Annotated[list[str] | None, Argument(help="Names of saved cases.
 
 @cases.command()
 @answers
-@takes(opened=open_model)
+@takes(opened=open_named)
 def find(
     opened: "Workspace",
     show: Annotated[str, Option(help="Filters, with commas: tail, unseen, missed, history, hops.")] = "",
@@ -79,7 +79,6 @@ def save(
     from analysis.workspace import Workspace
 
     opened = Workspace.open(data, checkpoint, given_time=given_time)
-    say_what_is_new(opened.match)
     predictor = opened.predictor
     edited = build_edited_case(predictor, case, parse_edits(edits))
     labels = predictor.dataset.poi_labels
@@ -102,6 +101,7 @@ def save(
         library.change(there, there.value.with_case(stored.name))
     elif collection is not None:
         library.add(Collection(title=collection, cases=(stored.name,), changed=datetime.now(UTC)))
+    say_what_is_new(opened.match)
     yield {"name": stored.name, "file": str(library.folder / f"{stored.name}.json")}
     console.print(f"Saved case {case} as {stored.name}.", highlight=False)
 
@@ -160,7 +160,6 @@ def share(
     if not stored:
         raise CaseError("no case to share: give names of saved cases, or --collection TITLE of a collection with cases")
     opened = Workspace.open(data, checkpoint, given_time=given_time)
-    say_what_is_new(opened.match)
     predictor, explained = opened.predictor, []
     for kept in stored:
         link = kept.value.link
@@ -175,6 +174,7 @@ def share(
                 split=link.split,
             )
         )
+    say_what_is_new(opened.match)
     title, notes = chosen.value.title if chosen else "", [kept.value.note for kept in stored]
     for line in sharing.write(explained, opened, title=title, notes=notes):
         console.print(line, markup=False)

@@ -96,11 +96,11 @@ def _pair(
         models = [opened.with_model(text, given_time=given_time and text != other) for text, other in ((a, b), (b, ""))]
         more = [opened.with_model(path, given_time=given_time) for path in seeds]
         check_same_question(*models)
-        say_what_is_new(*(model.match for model in (*models, *more)))
         side_a, side_b = sides_with_seeds(models, more, protocol)
         found = compare_sides(PairedCases(side_a.cases, weighted=weighted), side_a, side_b, metric)
         k = found_within(metric)
         listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
+        say_what_is_new(*(model.match for model in (*models, *more)))
     said = [words.comparison_headline(found), *words.sentences(found)]
     payload: dict[str, Any] = {
         "a": {"label": found.a, "key": side_a.key, "seeds": 1 + len(side_a.replicates)},
@@ -164,8 +164,8 @@ def _all(
         models = [opened.with_model(key, given_time=given_time) for key in dict.fromkeys([*named, *counters])]
         found = [opened.with_model(key) for key in imported if key not in named]
         models[len(named) : len(named)] = [model for model in found if model.reads_time == given_time]
-        say_what_is_new(*(model.match for model in models))
         records = [model.records_of(protocol) for model in models]
+        say_what_is_new(*(model.match for model in models))
         labels = workspace_labels(models)
         named_imports = [label for label, model in zip(labels, models, strict=True) if model.key in imported]
         merged = merge_seeds(dict(zip(labels, records, strict=True)), named_imports)

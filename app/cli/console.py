@@ -1,7 +1,7 @@
 """Output of commands: tables or one JSON object on stdout, progress on stderr."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,9 +56,11 @@ def print_json(payload: Any) -> None:
     print(escape_json(json.dumps(finite_json(payload), ensure_ascii=False, allow_nan=False)))
 
 
-def say_what_is_new(*matches: "Match | None") -> None:
-    """Say how many users and places are new to each checkpoint, in one line for all that say the same."""
-    for line in dict.fromkeys(match.line for match in matches if match is not None):
+def say_what_is_new(*matches: "Match | None", notes: Iterable[str] = ()) -> None:
+    """Say how many users and places are new to each checkpoint, in one line for all that say the same, and the notes;
+    right before the answer, because a refusal is one line.
+    """
+    for line in dict.fromkeys([*(match.line for match in matches if match is not None), *notes]):
         progress_console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

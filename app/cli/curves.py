@@ -27,8 +27,8 @@ def curves(checkpoint: CheckpointArgument, data: DataOption, given_time: GivenTi
     from analysis.workspace import Workspace
 
     opened = Workspace.open(data, checkpoint, given_time=given_time)
-    say_what_is_new(opened.match)
     learned, numbers, worth = describe_learned(opened.predictor), learned_numbers(opened.predictor), _worth(opened)
+    say_what_is_new(opened.match)
     yield learned.model_dump(mode="json") | {"numbers": numbers, "worth": worth.to_dict(orient="records")}
     if learned.learned_on:
         console.print(f"Learned in {learned.learned_on}.", markup=False)

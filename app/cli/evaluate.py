@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
-    from recap.evaluation.evaluate import Evaluation
     from recap.evaluation.metrics import MetricsByGroup
+    from recap.evaluation.scoring import Evaluation
     from recap.scores import Scorer
 
 
@@ -50,19 +50,19 @@ def evaluate(
     """Rank the cases of a split and print metrics by group."""
     from recap.asking.open_model import open_model
     from recap.data.dataset import Dataset
-    from recap.evaluation.evaluate import evaluate as run_evaluation
     from recap.evaluation.records import records_file, records_metadata, write_records
+    from recap.evaluation.scoring import evaluate as run_evaluation
     from recap.history.graph import TransitionGraph
     from recap.machine.device import choose_device
 
     number = parse_split(split)
     dataset = Dataset.load(data)
-    with progress_console.status("Ranking every case"):
+    with progress_console.status("Opening the model") as status:
         graph = TransitionGraph.from_dataset(dataset)
-        asked: dict[str, Any] = {"device": choose_device(device), "given_time": given_time}
+        asked: dict[str, Any] = {"device": choose_device(device), "given_time": given_time, "say": status.update}
         opened = open_model(model, dataset, graph=graph, **asked)
         scorer, known = opened.scorer, None if opened.is_baseline else opened.checkpoint
-        say_what_is_new(opened.match)
+        status.update("Ranking every case")
         checkpoint_hash, options = (None, {}) if known is None else (known.hash, known.options)
         evaluation = run_evaluation(
             scorer,
@@ -87,6 +87,7 @@ def evaluate(
     users = _by_user(evaluation.records, dataset) if by_user else None
     if users is not None:
         summary["users"] = plain_rows(users)
+    say_what_is_new(opened.match)
     yield summary
     console.print(
         metrics_table(

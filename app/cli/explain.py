@@ -68,7 +68,8 @@ def explain(
     from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
     from recap.asking.prediction import next_local_seconds
-    from recap.history.moments import find_moment, parse_next_time, parse_time
+    from recap.history.asked_times import parse_next_time, parse_time
+    from recap.history.moments import find_moment
     from recap.probabilities import NOT_FITTED
 
     _check_named(case, user, as_of, at)
@@ -76,11 +77,9 @@ def explain(
     edits = tuple(parse_edit(text) for text in edit or [])
     cases: Sequence[int | Moment] = [] if case is None else _parse_cases(case)
     opened = Workspace.open(data, checkpoint, given_time=given_time or at is not None)
-    say_what_is_new(opened.match)
+    match = opened.match
     if user is not None:
         opened = opened.known
-        for note in opened.notes:
-            progress_console.print(note, markup=False)
         moment = find_moment(opened.dataset, user, parse_time(as_of))
         if next_time is not None:
             at_N = next_local_seconds(opened.checkins, np.array([moment.row]), next_time, parse_time(as_of))
@@ -101,6 +100,7 @@ def explain(
         raise CaseError("no case given: use --case N, --user ID or --link")
     if not opened.has_parts:
         ranked = [explain_ranks(opened.ranker, n, about=about, edits=edits, top=top, split=number) for n in cases]
+        say_what_is_new(match, notes=opened.notes)
         yield _plain(ranked)
         for found, name in zip(ranked, cases, strict=True):
             _print_ranks(found, _title(opened, name, user))
@@ -114,6 +114,7 @@ def explain(
         explain_case(predictor, named, about=about, edits=edits, split=number, **options) for named in cases
     ]
     written = sharing.write(explanations, opened)
+    say_what_is_new(match, notes=opened.notes)
     yield _plain(explanations)
     for explanation, name in zip(explanations, cases, strict=True):
         _print_explanation(explanation, _title(opened, name, user))

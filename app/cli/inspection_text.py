@@ -10,7 +10,7 @@ from rich.table import Table
 from app.cli.console import pairs_table
 from recap import columns as c
 from recap.data.checks import Problem
-from recap.data.inspection import Inspection, preview_rows
+from recap.data.inspection import Inspection
 from recap.data.parsing.read_report import HARMLESS
 from recap.data.reading import NAMED
 from recap.data.understanding import Understanding, option_text
@@ -84,5 +84,5 @@ def print_inspection(inspection: Inspection, console: Console) -> None:
         console.print(f"recap prepare would refuse: {preview.refusal}", markup=False)
     else:
         rows = {"check-ins kept": preview.checkins}
-        rows |= preview_rows(inspection)
+        rows |= preview.left_out
         console.print(pairs_table("What a dataset would keep", rows))

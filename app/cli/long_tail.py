@@ -8,7 +8,7 @@ from typer import Option
 from analysis.formatting import rank_number
 from app.cli.console import console, progress_console, say_what_is_new, steps_progress
 from app.cli.frames import frame_table, plain_rows
-from app.cli.options import DataOption, GivenTimeOption, MetricOption, ModelArgument, answers, takes
+from app.cli.options import DataOption, GivenTimeOption, ModelArgument, answers, takes
 from app.headings import HEADINGS, HOP_HEADINGS, LIFT_HEADINGS, MISS_HEADINGS, TITLES, WORTH_HEADINGS, accuracy_headings
 from recap import columns as c
 
@@ -27,7 +27,7 @@ OwnMetricOption = Annotated[
 EtaOption = Annotated[int, Option(min=0, help="A transition seen at most this often in training is rare.")]
 
 
-def open_model(model: ModelArgument, data: DataOption, given_time: GivenTimeOption = False) -> "Workspace":
+def open_named(model: ModelArgument, data: DataOption, given_time: GivenTimeOption = False) -> "Workspace":
     """Open the dataset with the model and its records; rank if there are none.
 
     Raises VocabularyError: a checkpoint that does not open with the dataset.
@@ -40,14 +40,14 @@ def open_model(model: ModelArgument, data: DataOption, given_time: GivenTimeOpti
         return open_other(opened, model, given_time=given_time)
     found = opened.with_model(model, given_time=given_time)
     found.checkpoint  # noqa: B018 # verified, even where its records are kept
-    say_what_is_new(found.match)
     with progress_console.status("Ranking every case"):
         found.records()
+    say_what_is_new(found.match)
     return found
 
 
 @answers
-@takes(opened=open_model)
+@takes(opened=open_named)
 def overview(opened: "Workspace", metric: OwnMetricOption = None) -> Iterator[Any]:
     """Show how many rare transitions a model finds next to other models, and three cases worth opening."""
     from analysis.long_tail import overview_headlines as words
@@ -111,14 +111,14 @@ def overview(opened: "Workspace", metric: OwnMetricOption = None) -> Iterator[An
 
 
 @answers
-@takes(opened=open_model)
+@takes(opened=open_named)
 def long_tail(
     opened: "Workspace",
     reference: Annotated[
         str | None,
         Option(help="The model to compare with, by default visit_count, or visit_count_at_time with the time given."),
     ] = None,
-    metric: MetricOption = "hr20",
+    metric: OwnMetricOption = None,
     eta: EtaOption = 1,
     full: Annotated[
         bool, Option("--full", help="Also compare two hops with chance, and run a checkpoint's ablations.")
@@ -136,10 +136,11 @@ def long_tail(
     )
     from analysis.long_tail.lift import kept_hops, kept_lift
     from analysis.long_tail.misses import count_misses, describe_misses, label_misses
-    from analysis.records.accuracy import METRIC_LABELS
+    from analysis.records.accuracy import METRIC_LABELS, fitting_metric
     from analysis.records.causes import ablation_worth
     from recap.baselines import visit_counter
 
+    metric = metric or fitting_metric(opened.places_known)
     other = open_other(opened, reference or visit_counter(opened.reads_time), given_time=opened.reads_time)
     label, records, other_records = opened.label, opened.records(), other.records()
     tables = {

@@ -105,15 +105,13 @@ def predict(
     from recap.asking.prediction import SEEN_DAYS, choose, expected_visits, is_counted
     from recap.asking.prediction import predict as run
     from recap.data.reading import read_understood
-    from recap.history.moments import parse_next_time, parse_time
+    from recap.history.asked_times import parse_next_time, parse_time
 
     moment, next_time = parse_time(as_of), parse_next_time(at)
-    with progress_console.status("Opening the model"):
+    with progress_console.status("Opening the model") as status:
         dataset = Dataset.load(data)
         raw = None if checkins is None else read_understood(checkins, reading.source_format, options).table
-        opened, notes = open_for_prediction(model, dataset, raw, given_time=next_time is not None)
-    if raw is None and not opened.is_baseline:  # else the notes say what is new
-        say_what_is_new(opened.checkpoint.match(dataset))
+        opened, notes = open_for_prediction(model, dataset, raw, given_time=next_time is not None, say=status.update)
     seen = SEEN_DAYS if by_place and next_time is not None else None
     chosen = choose(opened, user, moment, next_time, seen_days=seen, without=without or ()).part(part)
     notes = [*notes, *chosen.notes]
@@ -132,6 +130,8 @@ def predict(
         facts |= {"out": str(out), "rows": rows, "seconds": time.perf_counter() - started}
     elif as_json:
         facts["places" if by_place else "predictions"] = [row for frame in frames for row in plain_records(frame)]
+    if raw is None and not opened.is_baseline:  # else the notes say what is new
+        say_what_is_new(opened.checkpoint.match(dataset))
     if as_json:
         print_json(facts)
         return

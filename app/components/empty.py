@@ -12,7 +12,7 @@ from app.pages import OPEN_DATA, RUNS
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
-from recap.data.splitting import advise_gap
+from recap.data.cleaning import advise_gap
 
 
 def source_with_cases(*, lists: bool = False) -> tuple[Source, Workspace]:

@@ -30,7 +30,7 @@ from app.components.share import share_button
 from app.components.text import shown_sentence
 from app.components.toolbar import choice_control, download_buttons, source_picker, truth_toggle
 from app.sources import Source
-from recap.history.moments import Case, Moment
+from recap.history.moments import Moment
 
 _NARROW: Final = 234
 _HALVES: Final = {"prediction": "This prediction", "model": "The model"}
@@ -48,7 +48,7 @@ def view() -> None:
     elif source.reads_time and moment.next_place(opened.known.dataset) is None:
         moment = at_usual_time(opened.known, moment)
         state.set_moment(moment)
-    if source.imported is not None and isinstance(moment, Case):
+    if source.imported is not None and moment.case is not None:
         show_listed_ranks(source, moment)
     elif source.checkpoint_hash is None:
         st.title("No model to explain yet", anchor=False)
@@ -99,7 +99,7 @@ def _explain(source: Source, moment: Moment) -> None:
     with top.cell(), st.container(border=True, key="tray"):
         show_what_if(source, before, shown, edits)
     with exports:
-        if isinstance(moment, Case):
+        if moment.case is not None:
             if not hide_truth:  # Present shows the truth
                 present_button(state.fields_of(moment) | ({"edits": shown.edits} if shown.edits else {}))
             save_control(source, shown, *pair)

@@ -19,6 +19,7 @@ from analysis.figures.long_tail import (
 )
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count, accuracy_rises, rare_accuracy
+from analysis.records.accuracy import fitting_metric
 from app import state
 from app.cached import tables
 from app.cached.figures import drawn
@@ -50,10 +51,10 @@ BY_LABELS: Final = {"transition": "Transition", "place": "Place"}
 
 @error_boundary
 def view() -> None:
-    source, _ = source_with_cases()
+    source, opened = source_with_cases()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls = st.container(horizontal=True, width="content", vertical_alignment="bottom")
-        metric = metric_control()
+        metric = metric_control(fitting_metric(opened.places_known))
         eta = eta_slider()
         st.space("stretch")
         data = st.container(horizontal=True, wrap=False, width="content")

@@ -23,7 +23,7 @@ _KEPT: Final[dict[str, Any]] = {"bind": "query-params", "persist_state": "sessio
 @error_boundary
 def view() -> None:
     source = open_source()
-    opened = explanations.open_model(source).known
+    opened = explanations.ready(source).known
     with st.container(horizontal=True, vertical_alignment="center"):
         part = choice_control("part", {name: name for name in choice.PARTS}, choice.ONE, choice.PARTS)
         itinerary = choice.current_itinerary(opened, part)

@@ -24,6 +24,7 @@ from analysis.records.evaluation_records import records_key
 from analysis.records.kept_seeds import replicate_folders, replicates_folder, seed_key
 from analysis.records.table_cache import SHIPPED
 from analysis.workspace import Workspace
+from benchmarks.demo_city.basemap import build_basemap
 from benchmarks.demo_city.cards import fill_template
 from benchmarks.demo_city.published import ship_published
 from recap import columns as c
@@ -33,16 +34,16 @@ from recap.data.card import dataset_card
 from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import write_records
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.history.statistics import dataset_statistics
 from recap.model.curves import KNOTS, STEPS
 from recap.presets import train_preset
 from recap.storage.atomic import replace_text
 from recap.storage.tensors import load_tensors, save_tensors
-from recap.synthetic import PINNED_SEED, build_basemap, build_demo_city
+from recap.synthetic import PINNED_SEED, build_demo_city
 from recap.training.baselines import build_baseline
 from recap.training.run import train
 from recap.training_config import AnyTraining

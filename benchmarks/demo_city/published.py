@@ -8,11 +8,10 @@ from analysis.records.imported import SHIPPED_PREDICTIONS, ship_predictions
 from benchmarks.demo_city.cards import fill_template
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.presets import training_preset
-from recap.published.config import PublishedConfig
-from recap.published.configs import model_title
+from recap.published.configs import PublishedConfig, model_title
 from recap.storage.artifacts import write_sums
 
 ALWAYS: Final = "lotnext"

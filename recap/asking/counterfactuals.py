@@ -1,6 +1,6 @@
-"""Counterfactual copies of a history: changes, and packing into one batch.
+"""What is changed: counterfactual copies of a history, packed into one batch.
 
-Shape suffixes: H check-ins of one history, B copies, S encoder slots.
+Shape suffixes: B copies, S encoder slots.
 """
 
 from collections.abc import Sequence
@@ -10,44 +10,11 @@ import numpy as np
 import torch
 
 from recap.features.others import EdgeEdits
-from recap.history.tensors import CheckinTensors, Histories, TimedHistories
+from recap.history.one_user import History, pack_histories
+from recap.history.tensors import Histories
 from recap.model.edited_graph import EditedPropagation
-from recap.model.interventions import Interventions
-from recap.model.recap import Recap
+from recap.model.recap import Interventions, Recap
 from recap.scores import GRAPH_TOKEN as GRAPH_TOKEN
-
-
-@dataclass(frozen=True, eq=False)
-class History:
-    """One user's check-ins in order, up to a moment; the last one is the source. ``poi_H``, ``seconds_H``,
-    ``local_seconds_H``, ``trajectory_H``: int64, see `CheckinTensors`.
-    """
-
-    user: int
-    poi_H: np.ndarray
-    seconds_H: np.ndarray
-    local_seconds_H: np.ndarray
-    trajectory_H: np.ndarray
-
-    @classmethod
-    def until(cls, checkins: CheckinTensors, row: int) -> "History":
-        rows = slice(int(checkins.first_T[row]), row + 1)
-        columns = (checkins.poi_T, checkins.seconds_T, checkins.local_seconds_T, checkins.trajectory_T)
-        return cls(int(checkins.user_T[row]), *(column[rows].numpy() for column in columns))
-
-    def __len__(self) -> int:
-        return len(self.poi_H)
-
-    @property
-    def source(self) -> int:
-        return int(self.poi_H[-1])
-
-
-@dataclass(frozen=True, eq=False)
-class TimedHistory(History):
-    """A history with the time of the check-in to predict, see `TimedHistories`."""
-
-    next_local_seconds: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,25 +56,6 @@ def pack_counterfactuals(
         edge_edits=EdgeEdits(*torch.tensor(edges, dtype=torch.int64).reshape(-1, 4).unbind(1)),
         cut_K3=torch.tensor(cuts, dtype=torch.int64).reshape(-1, 3),
     )
-
-
-def pack_histories(wanted: Sequence[History]) -> Histories:
-    """A batch of histories; each distinct one is stored once."""
-    histories = list({id(history): history for history in wanted}.values())
-    sizes = [len(history) for history in histories]
-    ends = np.cumsum(sizes)
-    last_row = {id(history): int(end) - 1 for history, end in zip(histories, ends, strict=True)}
-    checkins = CheckinTensors.from_arrays(
-        user=np.repeat([history.user for history in histories], sizes),
-        poi=np.concatenate([history.poi_H for history in histories]),
-        seconds=np.concatenate([history.seconds_H for history in histories]),
-        local_seconds=np.concatenate([history.local_seconds_H for history in histories]),
-        trajectory=np.concatenate([history.trajectory_H for history in histories]),
-        segment=np.repeat(np.arange(len(histories)), sizes),
-    )
-    row_B = torch.tensor([last_row[id(history)] for history in wanted])
-    times = [history.next_local_seconds for history in wanted if isinstance(history, TimedHistory)]
-    return TimedHistories(checkins, row_B, torch.tensor(times)) if times else Histories(checkins, row_B)
 
 
 def _rows(variants: Sequence[Counterfactual], propagation: EditedPropagation) -> np.ndarray:

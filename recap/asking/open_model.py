@@ -1,8 +1,10 @@
-"""MODEL of a command, a baseline's name or a checkpoint folder, opened on a dataset."""
+"""The one door to a model: a baseline's name or a checkpoint folder, opened on a dataset."""
 
+import logging
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import torch
@@ -20,8 +22,9 @@ from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.pretrained.checkpoint import PretrainedCheckpoint
 from recap.scores import Scorer
-from recap.training.baselines import build_baseline
+from recap.training.baselines import FITTING, build_baseline
 
+_log: Final = logging.getLogger(__name__)
 _NAMES: Final = (PRETRAINED, *BASELINES)
 """Models that need no folder."""
 
@@ -33,20 +36,27 @@ def check_name(name: str | Path) -> None:
 
 
 def open_model(
-    name: str | Path,
+    model: str | Path | Checkpoint,
     dataset: Dataset,
     *,
     extension: Extension | None = None,
     graph: TransitionGraph | None = None,
+    checkins: CheckinTensors | None = None,
     device: torch.device | str = "cpu",
     given_time: bool = False,
+    keep: bool = True,
+    say: Callable[[str], None] = _log.info,
 ) -> CaseRanker:
-    """The model that a name means, opened on the dataset or on its extension; baselines are on the CPU.
+    """The model that a name means, opened on the dataset or on its extension; baselines are on the CPU. Curves that are
+    not fitted to the dataset yet are fitted first, which ``say`` is told.
 
     Args:
-        given_time: ask where at a given time; a model that must read the time is asked so anyway.
-        name: one of `NAMES` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
+        model: one of `BASELINES`, `pretrained` or a checkpoint folder; names win over folders, ``./NAME`` is a folder;
+            or a checkpoint that was read before.
         extension: of ``dataset``; its new places are candidates where curves score them.
+        graph, checkins: of ``dataset``, if made before.
+        given_time: ask where at a given time; a model that must read the time is asked so anyway.
+        keep: whether a fit is written to the user's cache.
 
     Raises ConfigError: neither a baseline nor a folder, or it cannot read the time; CheckpointError: no checkpoint;
     VocabularyError: the checkpoint does not open with the dataset, or with the extension's new users or places.
@@ -56,43 +66,55 @@ def open_model(
     graph = fitted_on if extension is None else TransitionGraph.from_dataset(opened)
     checkpoint: Checkpoint | None = None
     scorer: Scorer
-    if name not in BASELINES:
-        checkpoint = PretrainedCheckpoint.of(dataset) if name == PRETRAINED else _folder(name)
+    if isinstance(model, Checkpoint) or model not in BASELINES:
+        checkpoint = find_checkpoint(model, dataset, keep=keep)
         checkpoint = checkpoint.given_time if given_time else checkpoint
-        if extension is not None and isinstance(checkpoint, PretrainedCheckpoint) and checkpoint.is_unfitted:
+        if isinstance(checkpoint, PretrainedCheckpoint) and checkpoint.is_unfitted:
+            say(FITTING.format(data=dataset.manifest.name))
             checkpoint.fit(dataset, fitted_on)  # not to the extension
         scorer = checkpoint.scorer(opened, graph, device)
-    elif extension is not None and name == FEATURE_CURVES:
-        device, scorer = "cpu", _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)
     else:
-        device, scorer = "cpu", build_baseline(str(name), opened, graph)
+        is_enlarged = extension is not None and model == FEATURE_CURVES
+        fitted = (dataset, fitted_on) if is_enlarged else (opened, graph)
+        device, scorer = "cpu", build_baseline(str(model), *fitted, keep=keep, say=say)
+        scorer = _enlarged(scorer, opened, graph) if is_enlarged else scorer
     if given_time and not scorer.reads_target_time:
         raise ConfigError(
-            f"{name} cannot read the time of the next check-in: name a model that can, such as pretrained"
+            f"{model} cannot read the time of the next check-in: name a model that can, such as pretrained"
         )
-    checkins = CheckinTensors.from_dataset(opened, device)
+    if checkins is None or extension is not None:
+        checkins = CheckinTensors.from_dataset(opened, device)
     has_curves = isinstance(scorer, RecapScorer) and scorer.model.curves is not None
     most = (opened if has_curves else dataset).num_pois
     return open_ranker(checkpoint, opened, scorer=scorer, graph=graph, checkins=checkins, num_candidates=most)
 
 
+def find_checkpoint(model: str | Path | Checkpoint, dataset: Dataset, *, keep: bool = True) -> Checkpoint:
+    """The checkpoint of a folder, or the one in memory of `pretrained`, verified but not opened; raises as
+    `open_model`.
+    """
+    if isinstance(model, Checkpoint):
+        return model
+    return PretrainedCheckpoint.of(dataset, keep=keep) if model == PRETRAINED else _folder(model)
+
+
 def open_for_prediction(
-    name: str | Path, dataset: Dataset, raw: pd.DataFrame | None = None, *, given_time: bool = False
+    model: str | Path | Checkpoint, dataset: Dataset, raw: pd.DataFrame | None = None, **asked: Any
 ) -> tuple[CaseRanker, list[str]]:
     """The model opened on all that is known of users, see `extend_dataset`, and what the reader must know, a line each.
-    A model that knows its users and places by heart does without those that training has not seen. Raises as
-    `open_model` and `extend_dataset`.
+    A model that knows its users and places by heart does without those that training has not seen. ``asked``, errors:
+    see `open_model` and `extend_dataset`.
     """
     if raw is None and dataset.unseen is None:
-        return open_model(name, dataset, given_time=given_time), []
+        return open_model(model, dataset, **asked), []
     try:
         extension = extend_dataset(dataset, raw)
-        opened = open_model(name, dataset, extension=extension, given_time=given_time)
+        opened = open_model(model, dataset, extension=extension, **asked)
         return opened, [extension.line] * bool(extension.line)
     except VocabularyError:
         if dataset.unseen is None:
             raise
-    opened, notes = open_for_prediction(name, replace(dataset, unseen=None), raw, given_time=given_time)
+    opened, notes = open_for_prediction(model, replace(dataset, unseen=None), raw, **asked)
     users = count_of(len(dataset.unseen), "check-in")
     left = (
         f"{opened.label} knows users and places of training only and does without {users} that evaluation leaves out."

@@ -21,8 +21,9 @@ from recap.baselines.counting import visits_including_now
 from recap.errors import CaseError, ConfigError
 from recap.evaluation.ranks import top_pois
 from recap.evaluation.scoring import LIST_LENGTH, histories_per_pass
-from recap.history.moments import ClockTime, NextTime, is_known_by, last_rows, whole_seconds
-from recap.history.tensors import SECONDS_PER_DAY, CheckinTensors, Histories, TimedHistories
+from recap.history.asked_times import ClockTime, NextTime, whole_seconds
+from recap.history.moments import is_known_by, last_rows
+from recap.history.tensors import SECONDS_PER_DAY, CheckinTensors, Histories
 from recap.probabilities import log_probabilities
 from recap.scores import Explainable, Scores
 
@@ -63,7 +64,7 @@ class Chosen:
         row_B = torch.from_numpy(self.row_N)
         if self.next_N is None:
             return Histories(checkins, row_B)
-        return TimedHistories(checkins, row_B, torch.from_numpy(self.next_N))
+        return Histories(checkins, row_B, torch.from_numpy(self.next_N))
 
 
 def choose(
@@ -325,7 +326,7 @@ def _frame(
 
 
 def _time_given(histories: Histories, case_C: Tensor) -> dict[str, np.ndarray]:
-    if not isinstance(histories, TimedHistories):
+    if histories.next_local_seconds_B is None:
         return {}
     return {"at_local": histories.next_local_seconds_B[case_C].numpy().astype("datetime64[s]")}
 

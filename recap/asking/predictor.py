@@ -4,17 +4,17 @@ Shape suffixes: B cases or variants, P POIs.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 import torch
 from torch import Tensor
 
 from recap import columns as c
-from recap.asking.counterfactuals import Counterfactual, History, TimedHistory, pack_counterfactuals, pack_histories
-from recap.asking.itinerary import Itinerary
+from recap.asking.counterfactuals import Counterfactual, pack_counterfactuals
 from recap.asking.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
@@ -23,12 +23,12 @@ from recap.evaluation.cases import describe_cases
 from recap.evaluation.ranks import check_scores
 from recap.evaluation.scoring import histories_per_pass
 from recap.history.graph import TransitionGraph
-from recap.history.moments import Case, Moment, is_moment, named_case
+from recap.history.moments import Moment, is_moment, named_case
+from recap.history.one_user import History, pack_histories
 from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.model.curve_prior import CurveValues
 from recap.model.edited_graph import EditedPropagation
-from recap.model.interventions import Interventions
-from recap.model.recap import CORE, RevisitParts
+from recap.model.recap import CORE, Interventions, RevisitParts
 from recap.model.scorer import RecapScorer
 from recap.probabilities import UNFITTED, Temperature
 from recap.published.network import PublishedScorer
@@ -40,8 +40,8 @@ _VARIANTS_PER_PASS = 256
 
 class CaseRanker:
     """A model opened on a dataset: it scores histories, cases and edited copies of them. A baseline has no checkpoint
-    but a ``scorer``. ``scorer, graph, checkins, cases`` (test cases): if computed already; ``num_candidates``: only the
-    first places are candidates for the next place; None takes all. Raises VocabularyError: another dataset.
+    but a ``scorer``. ``scorer, graph, checkins``: if computed already; ``num_candidates``: only the first places are
+    candidates for the next place; None takes all. Raises VocabularyError: another dataset.
     """
 
     scorer: Scorer
@@ -54,15 +54,19 @@ class CaseRanker:
         scorer: Scorer | None = None,
         graph: TransitionGraph | None = None,
         checkins: CheckinTensors | None = None,
-        cases: pd.DataFrame | None = None,
         num_candidates: int | None = None,
     ) -> None:
         self._checkpoint, self.dataset = checkpoint, dataset
         self.graph = graph or TransitionGraph.from_dataset(dataset)
         self.checkins = checkins or CheckinTensors.from_dataset(dataset)
         self.num_candidates = num_candidates or dataset.num_pois
-        self._cases = {} if cases is None else {c.TEST: cases}
+        self._cases: dict[int, pd.DataFrame] = {}
         self.scorer = scorer or self.checkpoint.scorer(dataset, self.graph)
+
+    def with_cases(self, cases: pd.DataFrame) -> Self:
+        """The same model with its test cases, if they were described before."""
+        self._cases[c.TEST] = cases
+        return self
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -130,14 +134,14 @@ class CaseRanker:
         return cases.iloc[number]
 
     def moment(self, case: int | Moment, split: int = c.TEST) -> Moment:
-        """The case of a number, or a user's moment, which is a `Case` where a test case starts. Raises CaseError: no
-        such case, or a row that is not the user's.
+        """The case of a number, or a user's moment, with its number where a test case starts. Raises CaseError: no such
+        case, or a row that is not the user's.
         """
         if not isinstance(case, Moment):
-            return Case.of(self.case(case, split), split)
-        if not is_moment(self.dataset, case):
+            return Moment.of_case(self.case(case, split), split)
+        if case.is_empty or not is_moment(self.dataset, case):
             raise CaseError(f"check-in {case.row} of {self.dataset.manifest.name} is not one of user {case.user}")
-        return case if isinstance(case, Case) else named_case(case, self.cases)
+        return named_case(case, self.cases)
 
     def histories(self, rows: list[int]) -> Histories:
         """What was known at the check-ins of these rows; with the next check-in's time for a model that reads it."""
@@ -157,9 +161,7 @@ class CaseRanker:
 
     def known_at(self, moment: Moment) -> History:
         """The user's check-ins up to a moment, as changed."""
-        if isinstance(moment, Itinerary):
-            return moment.history(self.dataset, self.checkins)
-        return History.until(self.checkins, moment.row)
+        return History.at(moment, self.dataset, self.checkins)
 
     def history(self, moment: Moment) -> History:
         """The user's check-ins up to a moment; with the next check-in's time for a model that reads it. CaseError: the
@@ -175,7 +177,7 @@ class CaseRanker:
             next_seconds = int(self.checkins.local_seconds_T[moment.row + 1])
         if next_seconds < known.local_seconds_H[-1]:
             raise CaseError("the time given is before the last check-in: choose a later time, or move the check-in")
-        return TimedHistory(**vars(known), next_local_seconds=next_seconds)
+        return replace(known, next_local_seconds=next_seconds)
 
     def histories_at(self, moment: Moment, size: int = 1) -> Histories:
         """What is known at a moment, as a batch of equal histories; raises as `history`."""

@@ -1,6 +1,7 @@
 """A dataset's card."""
 
-from datetime import datetime
+import tomllib
+from pathlib import Path
 from typing import Final
 
 from recap import columns as c
@@ -10,60 +11,37 @@ from recap.data.parsing.read_report import REASONS
 from recap.machine.printable import markdown_text
 from recap.machine.rendering import render
 
-HISTORY_ONLY_LABEL: Final = "kept as history, opens no case: validation or test check-in in a short trajectory"
+_WORDS: Final[dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+HISTORY_ONLY_LABEL: Final = _WORDS["history_only"]
 
 
 def dropped_reasons(config: DataConfig) -> dict[str, str]:
     """Key of `CleaningReport.dropped` -> sentence."""
-    short = f"validation or test check-in in a trajectory shorter than {config.min_trajectory_length}"
-    if config.history == "every_checkin":
-        short += ", of a user or at a place without training check-ins"
-    merging = (
-        f"at most {config.merge_seconds} s after the user's last check-in kept"
-        if config.merge_by == "gap"
-        else f"in the same {config.merge_seconds} s of the clock as an earlier check-in of the user"
-    )
-    return {
-        "exact_duplicate": "same user, place and second as an earlier row",
-        "rare_poi": f"at places with fewer than {config.min_poi_checkins} check-ins",
-        "rare_user": f"of users with fewer than {config.min_user_checkins} check-ins",
-        MERGED: f"{merging}, merged into the earlier one",
-        "short_trajectory": short,
-        "unseen_user": "of users who have no check-in in training",
-        "unseen_poi": "at places that have no check-in in training",
-    }
+    said = {name: text.format(**config.model_dump()) for name, text in _WORDS.items()}
+    return said | {MERGED: said[f"merged_by_{config.merge_by}"], "short_trajectory": said[f"short_{config.history}"]}
 
 
 def dataset_card(dataset: Dataset) -> str:
     """Markdown; the first table accounts for every row of the file."""
-    manifest, report = dataset.manifest, dataset.manifest.report
-    first, last = dataset.checkins[c.TIME].min(), dataset.checkins[c.TIME].max()
-    reasons = dropped_reasons(manifest.config)
-    dropped = [(reasons[name], count) for name, count in report.dropped.items()]
+    manifest, report, reading = dataset.manifest, dataset.manifest.report, dataset.manifest.reading
+    reasons, times = dropped_reasons(manifest.config), dataset.checkins[c.TIME]
+    rows = [("raw", report.raw), *((reasons[name], count) for name, count in report.dropped.items())]
     if report.history_only:
-        dropped.append((HISTORY_ONLY_LABEL, report.history_only))
-    return (
-        render(
-            "dataset_card.md.j2",
-            dataset=dataset,
-            manifest=manifest,
-            first_day=_day(first),
-            last_day=_day(last),
-            rows=[*_reading_rows(dataset), ("raw", report.raw), *dropped],
-            notes=[*(manifest.reading.notes if manifest.reading else []), *filter(None, [dataset.unseen_line])],
-            cases=[(name, len(dataset.cases(split))) for split, name in enumerate(c.SPLIT_NAMES)],
-        )
-        + "\n"
+        rows.append((HISTORY_ONLY_LABEL, report.history_only))
+    if reading is not None and reading.reported:
+        not_read = [(f"not read: {REASONS.get(name, name)}", count) for name, count in reading.dropped().items()]
+        rows = [(f"in {', '.join(map(markdown_text, reading.files))}", reading.rows_in), *not_read, *rows]
+    first_day, last_day = (f"{time.day} {time:%B %Y}" for time in (times.min(), times.max()))
+    text = render(
+        "dataset_card.md.j2",
+        dataset=dataset,
+        manifest=manifest,
+        first_day=first_day,
+        last_day=last_day,
+        rows=rows,
+        notes=[*(reading.notes if reading else []), *filter(None, [dataset.unseen_line])],
+        cases=[(name, len(dataset.cases(split))) for split, name in enumerate(c.SPLIT_NAMES)],
     )
-
-
-def _day(time: datetime) -> str:
-    return f"{time.day} {time:%B %Y}"
-
-
-def _reading_rows(dataset: Dataset) -> list[tuple[str, int]]:
-    reading = dataset.manifest.reading
-    if reading is None or not reading.reported:
-        return []
-    reported = [(f"not read: {REASONS.get(reason, reason)}", item.rows) for reason, item in reading.reported.items()]
-    return [(f"in {', '.join(map(markdown_text, reading.files))}", reading.rows_in), *reported]
+    return f"{text}\n"

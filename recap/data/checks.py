@@ -64,11 +64,9 @@ class _Sorted:
         user, _ = pd.factorize(raw[c.USER_ID])
         seconds = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
         order = np.lexsort((seconds, user))  # stable: file order decides what is left
-        self.raw = raw.iloc[order]
-        self.user, self.seconds = user[order], seconds[order]
+        self.raw, self.user, self.seconds = raw.iloc[order], user[order], seconds[order]
         self.poi, self.poi_ids = pd.factorize(self.raw[c.POI_ID])
-        self.latitude = self.raw[c.LATITUDE].to_numpy(np.float64)
-        self.longitude = self.raw[c.LONGITUDE].to_numpy(np.float64)
+        self.latitude, self.longitude = self.raw[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64).T
         self.minutes = self.raw[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
         self.clocks = self.seconds + 60 * self.minutes, self.seconds  # as read, and where local times were read as UTC
         self.same_user = self.user[1:] == self.user[:-1]
@@ -86,9 +84,7 @@ class _Sorted:
         words: str = "advice",
         **values: object,
     ) -> Iterator[Problem]:
-        """A problem in the words of `checks.toml`, unless no row has it; the first few of the examples are shown, else
-        of the rows.
-        """
+        """A problem in the words of `checks.toml`, unless no row has it, with the first few examples, else rows."""
         if len(rows):
             shown = list(islice(map(self.describe, rows) if examples is None else examples, _SHOWN))
             said = {name: text.format(**values) for name, text in _WORDS[kind].items()}
@@ -137,10 +133,8 @@ def _categories(table: _Sorted) -> Iterator[Problem]:
     several = np.flatnonzero(np.bincount(pairs[c.POI]) > 1)
     yield from table.found("changing_categories", several, map(str, table.poi_ids[several]))
     missing = np.flatnonzero((table.raw[c.CATEGORY] == "").to_numpy())
-    if len(missing) < len(table.raw):
-        yield from table.found("missing_category", missing)
-    else:
-        yield from table.found("no_categories", missing, [])
+    kind, examples = ("missing_category", None) if len(missing) < len(table.raw) else ("no_categories", ())
+    yield from table.found(kind, missing, examples)
 
 
 def _gaps(table: _Sorted) -> Iterator[Problem]:

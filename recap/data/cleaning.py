@@ -1,16 +1,16 @@
-"""The data protocol: filter, split by time, cut trajectories, and account for every row."""
+"""The data protocol: filter, merge, cut trajectories, split by time, and account for every row.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Final, Literal
+Shape suffix: T check-ins, as aligned arrays sorted by (user, time, source row).
+"""
+
+from typing import Final, Literal, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from recap import columns as c
 from recap.config import Config
-from recap.data.splitting import SplitConfig, advise_gap, cut_trajectories, find_merged, split_by_time
 from recap.errors import ConfigError, DataError
 
 DROP_REASONS: Final = ("rare_poi", "rare_user", "exact_duplicate", "short_trajectory", "unseen_user", "unseen_poi")
@@ -20,12 +20,26 @@ MERGED: Final = "merged"
 """One more reason, in reports of protocols that merge."""
 
 History = Literal["every_checkin", "cases_only"]
-FilterOrder = Literal["short_first", "unseen_first"]
+SplitBy = Literal["checkins", "trajectory_start", "trajectory_end"]
+_SHARE_WITHIN: Final = 0.9
 
 
-class DataConfig(SplitConfig):
+class DataConfig(Config):
     """How raw check-ins become a dataset (paper, App. B; docs/paper.md for our readings)."""
 
+    merge_seconds: int = Field(
+        0, ge=0, description="A user's check-in this near in time to an earlier one is merged into it; 0 merges none."
+    )
+    merge_by: Literal["gap", "clock"] = Field(
+        "gap",
+        description="gap: at most so many seconds after the last one kept; clock: in the same slice of that length.",
+    )
+    trajectory_gap_hours: float = Field(24, gt=0, description="A longer gap starts a new trajectory.")
+    split_by: SplitBy = Field(
+        "checkins", description="What is put in time order and shared out: check-ins, or trajectories by start or end."
+    )
+    train_end: float = Field(0.8, gt=0, lt=1, description="Share of them, in time order, that are training.")
+    val_end: float = Field(0.9, gt=0, le=1, description="Share of them where validation ends and test begins.")
     min_poi_checkins: int = Field(10, ge=1, description="POIs with fewer check-ins are dropped first.")
     min_user_checkins: int = Field(10, ge=1, description="Then users with fewer check-ins are dropped, once.")
     drop_exact_duplicates: bool = Field(False, description="Drop repeats of (user, POI, second) before filtering.")
@@ -36,7 +50,7 @@ class DataConfig(SplitConfig):
         "every_checkin",
         description="every_checkin: those of too short trajectories stay in their user's history; cases_only: they go.",
     )
-    removal_order: FilterOrder = Field(
+    removal_order: Literal["short_first", "unseen_first"] = Field(
         "short_first",
         description="What goes first, short trajectories or users and POIs unseen in training; lengths count the rest.",
     )
@@ -44,6 +58,12 @@ class DataConfig(SplitConfig):
         True,
         description="A split (and trajectories) that came with the data stays: no minimum counts, no cuts of our own.",
     )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.val_end < self.train_end:
+            raise ValueError(f"val_end {self.val_end} must not be below train_end {self.train_end}")
+        return self
 
 
 _PRESETS: Final = {
@@ -82,133 +102,19 @@ class CleaningReport(Config):
     dropped: dict[str, int]
 
 
-@dataclass(frozen=True, eq=False)
-class RawRows:
-    """Check-ins as numbers, in the order of the file. ``user, poi``: see `number_ids`. ``split, given``: codes of a
-    split and a trajectory that came with the data.
+def number_rows(raw: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """A raw table as numbers, sorted by (user, time, source row), which is the index, and the ids of users and POIs by
+    number (see `number_ids`). Times are seconds; a split and trajectories that came with the data are codes.
     """
-
-    user: np.ndarray
-    poi: np.ndarray
-    seconds: np.ndarray
-    split: np.ndarray | None = None
-    given: np.ndarray | None = None
-
-
-def number_rows(raw: pd.DataFrame) -> tuple[RawRows, np.ndarray, np.ndarray]:
-    """Number a raw table; also returns the ids of users and POIs by number."""
     (user, user_ids), (poi, poi_ids) = number_ids(raw[c.USER_ID]), number_ids(raw[c.POI_ID])
-    rows = RawRows(
-        user=user,
-        poi=poi,
-        seconds=raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64),
-        split=raw[c.SPLIT].to_numpy(np.int8) if c.SPLIT in raw else None,
-        given=pd.factorize(raw[c.TRAJECTORY_ID])[0] if c.TRAJECTORY_ID in raw else None,
-    )
-    return rows, user_ids, poi_ids
-
-
-def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", "Rows", CleaningReport]:
-    """Apply the protocol; of rows with a split only those that training does not know are dropped. Returns the rows
-    left, those dropped because training has not seen their user or POI, both sorted by (user, time, source row), and
-    the report. Raises DataError: nothing is left after a filter, all check-ins share one instant, or no training case
-    remains.
-    """
-    is_given = config.keep_given_split and raw.split is not None
-    user, poi, seconds = raw.user, raw.poi, raw.seconds
-    is_duplicate = _repeats(raw)
-    dropped = dict.fromkeys(DROP_REASONS, 0)
-    rows = _frequent(raw, is_duplicate, config, dropped, is_given=is_given)
-    kept = len(rows)
-    if (first := seconds[rows].min()) == seconds[rows].max():
-        raise DataError(
-            f"all {kept} check-ins happen at {pd.Timestamp(first, unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
-            "a split by time needs different times"
-        )
-    order = _in_order(raw, rows)
-    if config.merge_seconds and not is_given:
-        merged = find_merged(user[order], seconds[order], config)
-        dropped[MERGED] = int(merged.sum())
-        order = order[~merged]
-    trajectory = cut_trajectories(user[order], seconds[order], config)
-    if is_given:
-        assert raw.split is not None
-        split = raw.split[order]
-        if raw.given is not None:
-            is_new = (np.diff(user[order]) != 0) | (np.diff(raw.given[order]) != 0)
-            trajectory = np.cumsum(np.append(True, is_new)) - 1
-    else:
-        split = split_by_time(seconds[order], order, trajectory, config)
-
-    train = order[split == c.TRAIN]
-    seen = {
-        name: (codes, np.bincount(codes[train], minlength=codes.max(initial=-1) + 1) > 0)
-        for name, codes in ((c.USER, user), (c.POI, poi))
-    }
-    left = Rows(order, split, trajectory, np.zeros(len(order), dtype=bool))
-    left, unseen = remove(left, seen, config, 1 if is_given else config.min_trajectory_length, dropped)
-    is_pair = left.trajectory[1:] == left.trajectory[:-1]
-    if not (is_pair & (left.split[1:] == c.TRAIN)).any():
-        raise DataError(
-            "no training case is left: no user has two training check-ins within "
-            f"{config.trajectory_gap_hours:g} h of each other; {advise_gap(user[left.row], seconds[left.row])}"
-        )
-    report = CleaningReport(
-        raw=len(user),
-        exact_duplicates=int(is_duplicate.sum()),
-        kept=kept,
-        checkins=int((~left.is_aside).sum()),
-        history_only=int(left.is_aside.sum()),
-        dropped=dropped,
-    )
-    return left, unseen.take(np.lexsort((unseen.row, seconds[unseen.row], user[unseen.row]))), report
-
-
-def _frequent(
-    raw: RawRows, is_duplicate: np.ndarray, config: DataConfig, dropped: dict[str, int], *, is_given: bool
-) -> np.ndarray:
-    """Rows left without duplicates, rare places and rare users; ``dropped`` gets their numbers."""
-    rows = np.arange(len(raw.user), dtype=np.int64)
-    if config.drop_exact_duplicates:
-        rows = rows[~is_duplicate]
-        dropped["exact_duplicate"] = int(is_duplicate.sum())
-    for codes, minimum, reason, noun in (
-        (raw.poi, config.min_poi_checkins, "rare_poi", "POI"),
-        (raw.user, config.min_user_checkins, "rare_user", "user"),
-    ):
-        counts, least = np.bincount(codes[rows]), 1 if is_given else minimum
-        if counts.max(initial=0) < least:
-            raise DataError(
-                f"no {noun} has at least {least} check-ins (the most is {counts.max(initial=0)}); "
-                f"lower min_{noun.lower()}_checkins"
-            )
-        keep = counts[codes[rows]] >= least
-        dropped[reason] = int((~keep).sum())
-        rows = rows[keep]
-    return rows
-
-
-def _in_order(raw: RawRows, rows: np.ndarray) -> np.ndarray:
-    user, seconds = raw.user[rows], raw.seconds[rows]
-    step = np.diff(user)
-    if ((step > 0) | ((step == 0) & (np.diff(seconds) >= 0))).all():
-        return rows
-    return rows[np.lexsort((seconds, user))]  # stable: ties keep the file's order
-
-
-def _repeats(raw: RawRows) -> np.ndarray:
-    """Rows that repeat user, POI and second of an earlier one."""
-    order = _in_order(raw, np.arange(len(raw.user), dtype=np.int64))
-    user, seconds = raw.user[order], raw.seconds[order]
-    as_before = (user[1:] == user[:-1]) & (seconds[1:] == seconds[:-1])
-    tied = np.zeros(len(order), dtype=bool)
-    tied[1:] |= as_before
-    tied[:-1] |= as_before
-    among = order[tied]
-    keys = pd.DataFrame({c.USER: raw.user[among], c.POI: raw.poi[among], "seconds": raw.seconds[among]})
-    repeats = np.zeros(len(order), dtype=bool)
-    repeats[among] = keys.duplicated().to_numpy()
-    return repeats
+    seconds, offset = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64), raw[c.TZ_OFFSET_MINUTES]
+    columns = {c.USER: user, c.POI: poi, c.TIME: seconds, c.TZ_OFFSET_MINUTES: offset.to_numpy(np.int16)}
+    if c.SPLIT in raw:
+        columns[c.SPLIT] = raw[c.SPLIT].to_numpy(np.int8)
+    if c.TRAJECTORY_ID in raw:
+        columns[c.TRAJECTORY_ID] = pd.factorize(raw[c.TRAJECTORY_ID])[0]
+    order = np.lexsort((seconds, user))  # stable: ties keep the file's order
+    return pd.DataFrame(columns, copy=False).take(order), user_ids, poi_ids
 
 
 def number_ids(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -223,48 +129,152 @@ def number_ids(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     return rank[codes], names[order].astype(object)
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows during cleaning, sorted by (user, time, row), their positions in the original table. ``is_aside``: rows that
-    stay as history only.
+def clean_rows(rows: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, pd.DataFrame, CleaningReport]:
+    """Apply the protocol to the rows of `number_rows`; of rows with a split only those that training does not know are
+    dropped. Returns the rows left, with split, trajectory and history only, those dropped because training has not seen
+    their user or POI, in the same order, and the report. Raises DataError: nothing is left after a filter, all
+    check-ins share one instant, or no training case remains.
     """
+    is_given = config.keep_given_split and c.SPLIT in rows
+    num_raw, is_repeat, dropped = len(rows), _repeats(rows), dict.fromkeys(DROP_REASONS, 0)
+    if config.drop_exact_duplicates:
+        rows = _drop(rows, is_repeat, "exact_duplicate", dropped)
+    for column, minimum, noun in ((c.POI, config.min_poi_checkins, "POI"), (c.USER, config.min_user_checkins, "user")):
+        counts, least = np.bincount(rows[column]), 1 if is_given else minimum
+        if counts.max(initial=0) < least:
+            raise DataError(
+                f"no {noun} has at least {least} check-ins (the most is {counts.max(initial=0)}); "
+                f"lower min_{column}_checkins"
+            )
+        rows = _drop(rows, counts[rows[column]] < least, f"rare_{column}", dropped)
+    kept = len(rows)
+    if (first := rows[c.TIME].min()) == rows[c.TIME].max():
+        raise DataError(
+            f"all {kept} check-ins happen at {pd.Timestamp(first, unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
+            "a split by time needs different times"
+        )
+    if config.merge_seconds and not is_given:
+        is_merged = find_merged(rows[c.USER].to_numpy(), rows[c.TIME].to_numpy(), config)
+        rows = _drop(rows, is_merged, MERGED, dropped)
+    user, seconds = rows[c.USER].to_numpy(), rows[c.TIME].to_numpy()
+    trajectory = cut_trajectories(user, seconds, config)
+    if is_given and c.TRAJECTORY_ID in rows:
+        is_new = (np.diff(user) != 0) | (np.diff(rows[c.TRAJECTORY_ID]) != 0)
+        trajectory = np.cumsum(np.append(True, is_new)) - 1
+    split = rows[c.SPLIT] if is_given else split_by_time(seconds, rows.index.to_numpy(), trajectory, config)
+    rows = rows.assign(**{c.SPLIT: split, c.TRAJECTORY: trajectory, c.HISTORY_ONLY: False})
+    left, unseen = _hold_out(rows, config, 1 if is_given else config.min_trajectory_length, dropped)
+    is_pair = np.diff(left[c.TRAJECTORY]) == 0
+    if not (is_pair & (left[c.SPLIT].to_numpy()[1:] == c.TRAIN)).any():
+        raise DataError(
+            "no training case is left: no user has two training check-ins within "
+            f"{config.trajectory_gap_hours:g} h of each other; {advise_gap(*left[[c.USER, c.TIME]].to_numpy().T)}"
+        )
+    aside = int(left[c.HISTORY_ONLY].sum())
+    ends = {"checkins": len(left) - aside, "history_only": aside, "dropped": dropped}
+    report = CleaningReport(raw=num_raw, exact_duplicates=int(is_repeat.sum()), kept=kept, **ends)
+    left, unseen = (part.astype({c.TIME: "datetime64[s, UTC]"}) for part in (left, unseen))
+    return left, unseen, report
 
-    row: np.ndarray
-    split: np.ndarray
-    trajectory: np.ndarray
-    is_aside: np.ndarray
 
-    def take(self, which: np.ndarray) -> "Rows":
-        return Rows(*(getattr(self, field.name)[which] for field in fields(self)))
+def _drop(rows: pd.DataFrame, is_gone: np.ndarray | pd.Series, reason: str, dropped: dict[str, int]) -> pd.DataFrame:
+    dropped[reason] = int(is_gone.sum())
+    return rows[~is_gone] if dropped[reason] else rows
 
 
-def remove(
-    rows: Rows,
-    seen: Mapping[str, tuple[np.ndarray, np.ndarray]],
-    config: DataConfig,
-    min_length: int,
-    dropped: dict[str, int],
-) -> tuple[Rows, Rows]:
-    """Remove or set aside validation and test rows that make no cases, and count them. ``seen``: for `columns.USER` and
-    `columns.POI` each row's code, and whether training has each code. Returns the rows left and those unseen.
+def _repeats(rows: pd.DataFrame) -> np.ndarray:
+    """Which rows repeat user, POI and second of an earlier one."""
+    is_same = np.append(False, (np.diff(rows[c.USER]) == 0) & (np.diff(rows[c.TIME]) == 0))[: len(rows)]
+    repeats: np.ndarray = is_same | np.append(is_same[1:], False)[: len(rows)]
+    repeats[repeats] = rows[repeats].duplicated([c.USER, c.POI, c.TIME])
+    return repeats
+
+
+def _hold_out(
+    rows: pd.DataFrame, config: DataConfig, min_length: int, dropped: dict[str, int]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Remove or set aside validation and test rows that make no cases, and count them; the rows left, and those that
+    training has not seen.
     """
-    found: list[Rows] = []
+    unseen, is_train = [], rows[c.SPLIT] == c.TRAIN
+    known = {name: rows.loc[is_train, name].unique() for name in (c.USER, c.POI)}
+    for step in ("short", c.USER, c.POI) if config.removal_order == "short_first" else (c.USER, c.POI, "short"):
+        is_held_out = rows[c.SPLIT] != c.TRAIN
+        if step == "short":
+            is_gone = is_held_out & (rows.groupby(c.TRAJECTORY)[c.TRAJECTORY].transform("size") < min_length)
+            if config.history == "every_checkin":
+                rows = rows.assign(**{c.HISTORY_ONLY: is_gone})
+            else:
+                rows = _drop(rows, is_gone, "short_trajectory", dropped)
+        else:
+            is_gone = is_held_out & ~rows[step].isin(known[step])
+            unseen.append(rows[is_gone])
+            rows = _drop(rows, is_gone, f"unseen_{step}", dropped)
+            as_short = int(unseen[-1][c.HISTORY_ONLY].sum())  # one reason a row
+            dropped["short_trajectory"] += as_short
+            dropped[f"unseen_{step}"] -= as_short
+    gone = pd.concat(unseen)
+    return rows, gone.iloc[np.lexsort((gone.index, gone[c.TIME], gone[c.USER]))]
 
-    def short(rows: Rows) -> Rows:
-        is_short = (np.bincount(rows.trajectory)[rows.trajectory] < min_length) & (rows.split != c.TRAIN)
-        if config.history == "every_checkin":
-            return replace(rows, is_aside=is_short)
-        dropped["short_trajectory"] += int(is_short.sum())
-        return rows.take(~is_short)
 
-    def unseen(rows: Rows) -> Rows:
-        for reason, (codes, is_seen) in (("unseen_user", seen[c.USER]), ("unseen_poi", seen[c.POI])):
-            gone = (rows.split != c.TRAIN) & ~is_seen[codes[rows.row]]
-            dropped[reason] += int((gone & ~rows.is_aside).sum())
-            dropped["short_trajectory"] += int((gone & rows.is_aside).sum())
-            found.append(rows.take(gone))
-            rows = rows.take(~gone)
-        return rows
+def find_merged(user_T: np.ndarray, seconds_T: np.ndarray, config: DataConfig) -> np.ndarray:
+    """Which check-ins are merged into an earlier one of their user, at any place; bool, one per row."""
+    limit = config.merge_seconds
+    merged = np.zeros(len(user_T), dtype=bool)
+    if limit == 0:
+        return merged
+    same_user = user_T[1:] == user_T[:-1]
+    if config.merge_by == "clock":
+        merged[1:] = same_user & (seconds_T[1:] // limit == seconds_T[:-1] // limit)
+        return merged
+    # Only check-ins near the one before them can be near the last one kept.
+    near = np.flatnonzero(same_user & (np.diff(seconds_T) <= limit)) + 1
+    before, kept = -1, 0
+    for row in near.tolist():
+        if row - 1 != before:
+            kept = int(seconds_T[row - 1])
+        merged[row] = int(seconds_T[row]) - kept <= limit
+        if not merged[row]:
+            kept = int(seconds_T[row])
+        before = row
+    return merged
 
-    left = unseen(short(rows)) if config.removal_order == "short_first" else short(unseen(rows))
-    return left, Rows(*(np.concatenate([getattr(one, field.name) for one in found]) for field in fields(Rows)))
+
+def cut_trajectories(user_T: np.ndarray, seconds_T: np.ndarray, config: DataConfig) -> np.ndarray:
+    """Trajectory of each check-in, numbered from 0; a new user and a gap longer than the limit start one."""
+    is_new = (np.diff(user_T) != 0) | (np.diff(seconds_T) > config.trajectory_gap_hours * 3600)
+    trajectory_T: np.ndarray = np.cumsum(np.append(True, is_new)) - 1
+    return trajectory_T
+
+
+def advise_gap(user_T: np.ndarray, seconds_T: np.ndarray) -> str:
+    """What gives cases where no next check-in comes within the limit; rows are in order of (user, time)."""
+    gaps = np.diff(seconds_T)[np.diff(user_T) == 0] / 3600
+    if not len(gaps):
+        return "no user has two check-ins: bring more data, or lower the minimum counts"
+    hours = int(np.ceil(np.quantile(gaps, _SHARE_WITHIN)))
+    return (
+        f"nine in ten next check-ins come within {hours:,} h, so prepare with --set trajectory_gap_hours={hours}; "
+        "--protocol every_next then ranks the next check-in after any gap"
+    )
+
+
+def split_by_time(
+    seconds_T: np.ndarray, source_row_T: np.ndarray, trajectory_T: np.ndarray, config: DataConfig
+) -> np.ndarray:
+    """Split codes (int8) of check-ins: the first ``int(train_end n)`` of n in time order are training, and so on. Ties
+    go by source row, or by trajectory number.
+    """
+    if config.split_by == "checkins":
+        thing_T: slice | np.ndarray = slice(None)
+        order = np.lexsort((source_row_T, seconds_T))
+    else:
+        first = np.flatnonzero(np.append(True, np.diff(trajectory_T) != 0))
+        last = np.append(first[1:], len(trajectory_T)) - 1
+        moment = seconds_T[first if config.split_by == "trajectory_start" else last]
+        thing_T, order = trajectory_T, np.argsort(moment, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    ends = int(config.train_end * len(order)), int(config.val_end * len(order))
+    split: np.ndarray = (rank >= ends[0]).astype(np.int8) + (rank >= ends[1])
+    return split[thing_T]

@@ -36,6 +36,8 @@ UNSEEN: Final = "unseen"
 DATASET_CARD: Final = "CARD.md"
 NEVER_VISITED: Final = " (never visited in training)"
 _HASHED_ROWS: Final = 1 << 20
+_NUMBERS: Final = {"f": "<f8", **dict.fromkeys("Miub", "<i8")}
+"""Kind of a column -> how its values are hashed; all others are text."""
 
 
 class Manifest(Config):
@@ -97,13 +99,10 @@ class Dataset:
         """What evaluation leaves out; empty if nothing."""
         if self.unseen is None:
             return ""
-        new = {
-            noun: len(set(self.unseen[name]) - set(known[name]))
-            for name, known, noun in ((c.USER_ID, self.users, "user"), (c.POI_ID, self.pois, "place"))
-        }
-        who = " and ".join(count_of(count, noun) for noun, count in new.items() if count)
-        verb = "is" if sum(new.values()) == 1 else "are"
-        checkins = count_of(len(self.unseen), "check-in")
+        users, places = set(self.unseen[c.USER_ID]), set(self.unseen[c.POI_ID])
+        new = len(users - {*self.users[c.USER_ID]}), len(places - {*self.pois[c.POI_ID]})
+        who = " and ".join(count_of(count, noun) for count, noun in zip(new, ("user", "place"), strict=True) if count)
+        checkins, verb = count_of(len(self.unseen), "check-in"), "is" if sum(new) == 1 else "are"
         return f"Evaluation leaves out {checkins}: {who} {verb} not in training. Predictions use them."
 
     @property
@@ -179,7 +178,7 @@ class Dataset:
         with _readable(folder):
             tables = {name: read_table(folder, name) for name in names}
             content = hash_tables(*(tables[name] for name in TABLES))
-            unseen = hash_unseen(tables.get(UNSEEN))
+            unseen = hash_tables(tables[UNSEEN]) if UNSEEN in tables else ""
         for found, recorded in ((content, manifest.dataset_hash), (unseen, manifest.unseen_hash)):
             if found != recorded:
                 raise DatasetError(
@@ -210,39 +209,22 @@ def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
 def hash_tables(*tables: pd.DataFrame) -> str:
     """SHA-256 over column names and values: integers as int64, floats as float64, strings as JSON, times as seconds."""
     digest = hashlib.sha256()
-    for table in tables:
-        for name in table.columns:
-            column = table[name]
-            digest.update(f"{name}:{len(column)}\n".encode())
-            for piece in _hashed(column):
-                digest.update(piece)
+    for name, column in (item for table in tables for item in table.items()):
+        is_text = column.dtype.kind not in _NUMBERS
+        digest.update(f"{name}:{len(column)}\n{'[' * is_text}".encode())
+        for start in range(0, len(column), _HASHED_ROWS):  # to save memory
+            digest.update(b", " * (is_text and start > 0) + _hashed(column.iloc[start : start + _HASHED_ROWS]))
+        digest.update(b"]" * is_text)
     return digest.hexdigest()
 
 
-def hash_unseen(unseen: pd.DataFrame | None) -> str:
-    """`hash_tables` of `Dataset.unseen`; empty without it."""
-    return "" if unseen is None else hash_tables(unseen)
-
-
-def _hashed(column: pd.Series) -> Iterator[bytes]:
-    """The bytes of a column, in blocks to save memory."""
-    is_time, is_float = pd.api.types.is_datetime64_any_dtype(column), pd.api.types.is_float_dtype(column)
-    is_whole = pd.api.types.is_integer_dtype(column) or pd.api.types.is_bool_dtype(column)
-    is_text = not (is_time or is_float or is_whole)
-    if is_text:
-        yield b"["
-    for start in range(0, len(column), _HASHED_ROWS):
-        part = column.iloc[start : start + _HASHED_ROWS]
-        if is_time:
-            values = part.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy("datetime64[s]").astype("<i8")
-        elif is_text:
-            yield (", " if start else "").encode() + json.dumps(part.astype(str).tolist())[1:-1].encode()
-            continue
-        else:
-            values = part.to_numpy("<i8" if is_whole else "<f8")
-        yield np.ascontiguousarray(values).tobytes()
-    if is_text:
-        yield b"]"
+def _hashed(values: pd.Series) -> bytes:
+    kind = _NUMBERS.get(values.dtype.kind)
+    if kind is None:
+        return json.dumps(values.astype(str).tolist())[1:-1].encode()
+    if values.dtype.kind == "M":
+        return values.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy("datetime64[s]").astype(kind).tobytes()
+    return values.to_numpy(kind).tobytes()
 
 
 def read_names(folder: Path) -> Dataset:

@@ -11,13 +11,12 @@ import pandas as pd
 
 from recap import columns as c
 from recap.data.cases import history_only
+from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset, hash_tables
-from recap.data.schema import COLUMNS
-from recap.data.splitting import SplitConfig
+from recap.data.schema import COLUMNS, seconds_of
 from recap.errors import DataError
 from recap.machine.printable import count_of
 
-_COLUMNS: Final = tuple(COLUMNS["unseen"])
 _NEVER: Final = np.iinfo(np.int64).min
 
 
@@ -38,10 +37,8 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extensi
     user's last known one, in time order. Training rows, their order and every other check-in stay as they are. Raises
     DataError: none is later, and those that end the file are not in the dataset.
     """
-    known, last_row = dataset.checkins, dataset.checkins[c.SOURCE_ROW].max()
-    given = [] if dataset.unseen is None else [dataset.unseen]
-    if given:
-        last_row = max(last_row, given[0][c.SOURCE_ROW].max())
+    known, given = dataset.checkins, [] if dataset.unseen is None else [dataset.unseen]
+    last_row = max(int(table[c.SOURCE_ROW].max()) for table in (known, *given))
     if raw is not None:
         texts = {name: raw[name].astype(str) for name in (c.USER_ID, c.POI_ID, c.CATEGORY_ID, c.CATEGORY)}
         names = raw[c.POI_NAME].astype(str) if c.POI_NAME in raw else ""
@@ -49,28 +46,26 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extensi
         given.append(raw.assign(**texts, **{c.POI_NAME: names, c.SPLIT: c.TEST, c.SOURCE_ROW: numbers}))
     if not given:
         return Extension(dataset)
-    every = pd.concat([table[list(_COLUMNS)] for table in given], ignore_index=True)
+    every = pd.concat([table[[*COLUMNS["unseen"]]] for table in given], ignore_index=True)
     user_N, users = _numbered(every[c.USER_ID], dataset.users[c.USER_ID])
-    seconds_N, is_raw_N = _seconds(every), every[c.SOURCE_ROW].to_numpy() > last_row
+    seconds_N, is_raw_N = seconds_of(every), every[c.SOURCE_ROW].to_numpy() > last_row
     last_U = np.full(len(users), _NEVER)
-    np.maximum.at(last_U, known[c.USER].to_numpy(), _seconds(known))
+    np.maximum.at(last_U, known[c.USER].to_numpy(), seconds_of(known))
     np.maximum.at(last_U, user_N[~is_raw_N], seconds_N[~is_raw_N])
     is_later_N = is_raw_N & (seconds_N > last_U[user_N])
     if raw is not None and not is_later_N.any() and not _ends_with(dataset, every.assign(**{c.USER: user_N}), is_raw_N):
-        equal = int((is_raw_N & (seconds_N == last_U[user_N])).sum())
-        raise DataError(
-            f"none of the {len(raw):,} check-ins is later than its user's last one in the data set"
-            f"{f', {equal:,} are at the same second' if equal else ''}: give check-ins that follow it"
-        )
+        count = int((is_raw_N & (seconds_N == last_U[user_N])).sum())
+        equal = f", {count:,} are at the same second" if count else ""
+        refusal = f"none of the {len(raw):,} check-ins is later than its user's last one in the data set{equal}"
+        raise DataError(f"{refusal}: give check-ins that follow it")
     kept_N = is_later_N | ~is_raw_N
     added, is_raw_N, user_N = every[kept_N], is_raw_N[kept_N], user_N[kept_N]
     poi_N, place_ids = _numbered(added[c.POI_ID], dataset.pois[c.POI_ID])
     extended = _joined(dataset, added.assign(**{c.USER: user_N, c.POI: poi_N}), users, place_ids)
     if raw is None:
         return Extension(extended)
-    is_first_N = is_raw_N & (last_U[user_N] == _NEVER)
-    num_added = int(is_raw_N.sum())
-    said = [f"Added {count_of(num_added, 'check-in')} and {count_of(len(set(user_N[is_first_N])), 'new user')}"]
+    new_users, num_added = set(user_N[is_raw_N & (last_U[user_N] == _NEVER)]), int(is_raw_N.sum())
+    said = [f"Added {count_of(num_added, 'check-in')} and {count_of(len(new_users), 'new user')}"]
     if num_added < len(raw):
         said.append(f"ignored {count_of(len(raw) - num_added, 'row')} up to their user's last known check-in")
     held = np.append(poi_N[~is_raw_N], np.arange(dataset.num_pois))
@@ -79,11 +74,6 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extensi
         where = f"{count_of(len(elsewhere), 'visit')} to {count_of(len(set(elsewhere)), 'place')} outside the data set"
         said.append(f"{where}, which only models with curves predict")
     return Extension(extended, num_added, "; ".join(said) + ".")
-
-
-def _seconds(table: pd.DataFrame) -> np.ndarray:
-    seconds: np.ndarray = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-    return seconds
 
 
 def _ends_with(dataset: Dataset, every: pd.DataFrame, is_raw_N: np.ndarray) -> bool:
@@ -101,7 +91,7 @@ def _joined(dataset: Dataset, added: pd.DataFrame, users: np.ndarray, place_ids:
     rows = added.assign(**{c.TRAJECTORY: -1})[[name for name in known if name != c.HISTORY_ONLY]]
     rows = rows.astype(known.dtypes[list(rows.columns)].to_dict()).assign(**{c.HISTORY_ONLY: True})
     table = pd.concat([known.assign(**{c.HISTORY_ONLY: history_only(known)}), rows], ignore_index=True)
-    order = np.lexsort((table[c.SOURCE_ROW], _seconds(table), table[c.USER]))
+    order = np.lexsort((table[c.SOURCE_ROW], seconds_of(table), table[c.USER]))
     table = table.iloc[order].reset_index(drop=True)
     table[c.TRAJECTORY] = _trajectories(table, config).astype(known[c.TRAJECTORY].to_numpy().dtype)
     pois = _with_places(dataset.pois, added.sort_values(c.TIME, kind="stable"), place_ids)
@@ -119,10 +109,10 @@ def _numbered(ids: pd.Series, known: pd.Series) -> tuple[np.ndarray, np.ndarray]
     return pd.Index(every).get_indexer(text), every
 
 
-def _trajectories(table: pd.DataFrame, config: SplitConfig) -> np.ndarray:
+def _trajectories(table: pd.DataFrame, config: DataConfig) -> np.ndarray:
     """Known trajectories as they are; check-ins around an added one share its trajectory unless the gap is too long."""
     user, given = table[c.USER].to_numpy(np.int64), table[c.TRAJECTORY].to_numpy(np.int64)
-    is_far = np.diff(_seconds(table)) > config.trajectory_gap_hours * 3600
+    is_far = np.diff(seconds_of(table)) > config.trajectory_gap_hours * 3600
     is_added = (given[1:] < 0) | (given[:-1] < 0)
     starts = (np.diff(user) != 0) | np.where(is_added, is_far, np.diff(given) != 0)
     trajectory: np.ndarray = np.cumsum(np.append(True, starts)) - 1

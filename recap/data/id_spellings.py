@@ -54,8 +54,8 @@ def spelling_pairs(raw: pd.DataFrame) -> dict[str, list[Pair]]:
     return found
 
 
-def join_spellings(raw: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """The table with one spelling for each of the pairs, and how many there are."""
+def join_spellings(raw: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The table with one spelling for each of the pairs, and how many there are, in words."""
     pairs = spelling_pairs(raw)
     changed: dict[str, pd.Series] = {}
     for column, found in pairs.items():
@@ -63,10 +63,11 @@ def join_spellings(raw: pd.DataFrame) -> tuple[pd.DataFrame, int]:
         kept = {pair.other: pair.kept for pair in found}
         spelled = pd.Series([kept.get(name, name) for name in map(str, ids)], dtype=object).take(codes)
         changed[column] = spelled.set_axis(raw.index).astype("category")
-    return raw.assign(**changed), sum(map(len, pairs.values()))
+    count = sum(map(len, pairs.values()))
+    return raw.assign(**changed), f"{count:,} ids that differ only in their spelling were joined with another."
 
 
-def split_places(raw: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+def split_places(raw: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The table with a place of its own for each spot of an id that is at several, and how many such ids there are."""
     codes, ids = pd.factorize(raw[c.POI_ID])
     where = pd.DataFrame({"code": codes, "lat": raw[c.LATITUDE], "lon": raw[c.LONGITUDE]}).reset_index(drop=True)
@@ -82,7 +83,8 @@ def split_places(raw: pd.DataFrame) -> tuple[pd.DataFrame, int]:
             near = distance_km(np.full(len(left), lat), np.full(len(left), lon), *spots.to_numpy().T) <= _BRANCH_KM
             names[left[near]] = f"{ids[int(code)]} ({lat:.4f}, {lon:.4f})"
             left = left[~near]
-    return raw.assign(**{c.POI_ID: pd.Series(names, index=raw.index).astype("category")}), len(far)
+    split = raw.assign(**{c.POI_ID: pd.Series(names, index=raw.index).astype("category")})
+    return split, f"{len(far):,} ids were split into places of their own, spot by spot."
 
 
 def _fold(name: object, keep_case: bool = False) -> str:

@@ -1,6 +1,5 @@
 """`recap inspect`: what a file contains, its first rows and its problems."""
 
-from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,19 @@ from recap.errors import DataError
 class Preview(Config):
     """What `recap prepare` would keep."""
 
-    checkins: int = Field(description="Check-ins of the dataset; 0 where it would refuse.")
+    checkins: int = Field(0, description="Check-ins of the dataset; 0 where it would refuse.")
     history_only: int = Field(0, description="Rows that would stay as history and open no case.")
-    dropped: dict[str, int] = Field(description="Reason -> rows the protocol would drop.")
+    dropped: dict[str, int] = Field({}, description="Reason -> rows the protocol would drop.")
     dataset_hash: str = Field("", description="Content hash of the dataset.")
     config: DataConfig = Field(description="The protocol.")
     refusal: str = Field("", description="Why `recap prepare` would refuse, if it would.")
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Reason -> number of rows that would give no case."""
+        reasons = dropped_reasons(self.config)
+        aside = {HISTORY_ONLY_LABEL: self.history_only} if self.history_only else {}
+        return aside | {f"left out: {reasons[name]}": count for name, count in self.dropped.items() if count}
 
 
 class Inspection(Config):
@@ -60,12 +66,15 @@ def look_at(
 
 def describe_read(read: RawRead, config: DataConfig) -> Inspection:
     """Describe the rows read, their problems, and what a protocol would keep."""
-    table = read.table
+    first = read.table.head(FIRST_ROWS)
+    first = first.assign(**{c.TIME: first[c.TIME].dt.strftime("%Y-%m-%d %H:%M:%S")})
+    if c.SPLIT in first:
+        first[c.SPLIT] = [c.SPLIT_NAMES[code] for code in first[c.SPLIT]]
     return Inspection(
         account=read.account,
         timezone=read.proposed_zone,
-        facts=_facts(table),
-        first_rows=[_plain(row) for row in table.head(FIRST_ROWS).to_dict("records")],
+        facts=_facts(read.table),
+        first_rows=first.to_dict("records"),
         problems=find_problems(read),
         preview=_preview(read, config),
     )
@@ -73,18 +82,25 @@ def describe_read(read: RawRead, config: DataConfig) -> Inspection:
 
 def find_problems(read: RawRead) -> list[Problem]:
     """Problems of the rows, then those of the table as a whole, unless a sink took it."""
-    table = check_checkins(read.table, read.zone, read.is_marked) if len(read.table) else []
-    return [*_reading_problems(read.account), *table]
+    problems = check_checkins(read.table, read.zone, read.is_marked) if len(read.table) else []
+    for reason, item in reversed(read.account.reported.items()):
+        advice = "They are left out and counted."
+        if reason not in HARMLESS:
+            advice = "They are left out and counted; in a terminal, `recap prepare` needs --skip-bad-rows for that."
+        found = {"title": f"rows: {REASONS.get(reason, reason)}", "count": item.rows, "examples": item.examples}
+        problems.insert(0, Problem(kind=reason, advice=advice, **found))
+    return problems
 
 
 def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:
+    first, last = (f"{time:%Y-%m-%d %H:%M:%S} UTC" for time in (table[c.TIME].min(), table[c.TIME].max()))
     return {
         "check-ins": len(table),
         "users": int(table[c.USER_ID].nunique()),
         "places": int(table[c.POI_ID].nunique()),
         "category ids": int(table[c.CATEGORY_ID].nunique()),
-        "first": f"{table[c.TIME].min():%Y-%m-%d %H:%M:%S} UTC",
-        "last": f"{table[c.TIME].max():%Y-%m-%d %H:%M:%S} UTC",
+        "first": first,
+        "last": last,
         "south": float(table[c.LATITUDE].min()),
         "north": float(table[c.LATITUDE].max()),
         "west": float(table[c.LONGITUDE].min()),
@@ -93,41 +109,10 @@ def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:
     }
 
 
-def _plain(record: dict[Hashable, Any]) -> dict[str, Any]:
-    row = {str(name): value.item() if hasattr(value, "item") else value for name, value in record.items()}
-    row[c.TIME] = f"{row[c.TIME]:%Y-%m-%d %H:%M:%S}"
-    if c.SPLIT in row:
-        row[c.SPLIT] = c.SPLIT_NAMES[row[c.SPLIT]]
-    return row
-
-
-def _reading_problems(report: ReadReport) -> list[Problem]:
-    return [
-        Problem(
-            kind=reason,
-            title=f"rows: {REASONS.get(reason, reason)}",
-            count=item.rows,
-            examples=item.examples,
-            advice="They are left out and counted."
-            if reason in HARMLESS
-            else "They are left out and counted; in a terminal, `recap prepare` needs --skip-bad-rows for that.",
-        )
-        for reason, item in report.reported.items()
-    ]
-
-
 def _preview(read: RawRead, config: DataConfig) -> Preview:
     try:
         dataset = prepare_dataset(read.table, config, name="", source_format=read.account.source_format)
     except DataError as error:
-        return Preview(checkins=0, dropped={}, config=config, refusal=str(error))
-    report = dataset.manifest.report
-    kept = {"checkins": report.checkins, "history_only": report.history_only, "dropped": report.dropped}
+        return Preview(config=config, refusal=str(error))
+    kept = dataset.manifest.report.model_dump(include={"checkins", "history_only", "dropped"})
     return Preview(**kept, dataset_hash=dataset.hash, config=config)
-
-
-def preview_rows(inspection: Inspection) -> dict[str, int]:
-    """Reason -> number of rows that would give no case."""
-    preview, reasons = inspection.preview, dropped_reasons(inspection.preview.config)
-    aside = {HISTORY_ONLY_LABEL: preview.history_only} if preview.history_only else {}
-    return aside | {f"left out: {reasons[name]}": count for name, count in preview.dropped.items() if count}

@@ -2,8 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -20,8 +19,6 @@ from recap.errors import DataError
 from recap.storage.artifacts import check_target
 
 READING: Final = "Reading every row"
-CLEANING: Final = "Cleaning and splitting {checkins:,} check-ins"
-WRITING: Final = "Writing the dataset"
 
 
 def choose_protocol(
@@ -66,15 +63,14 @@ def prepare_input(
     is_on_disk = choose_engine(engine, path, found.source_format)
     name = name or (path.name.partition(".")[0] if out is None else out.name)
     say(READING)
-    with ExitStack() as stack:
-        place = Path(tempfile.gettempdir()) if out is None else out.parent
-        spool = stack.enter_context(Spool(place)) if is_on_disk else None
+    spooled = Spool(Path(tempfile.gettempdir()) if out is None else out.parent) if is_on_disk else nullcontext()
+    with spooled as spool:
         read = read_checkins(path, found.source_format, found.options, None if spool is None else spool.add)
-        unused = [column for column in found.columns if column.reason.endswith(", not used") and column.field is None]
-        notes = [f"The column “{column.name}” is {column.reason}." for column in unused]
+        others = [column for column in found.columns if column.is_other_place]
+        notes = [f"The column “{column.name}” is {column.reason}." for column in others]
         account = read.account.model_copy(update={"notes": [*read.account.notes, *notes]})
         problems = find_problems(read)
-        say(CLEANING.format(checkins=account.rows_kept))
+        say(f"Cleaning and splitting {account.rows_kept:,} check-ins")
         dataset = prepare_dataset(
             read.table if spool is None else spool.numbers(),
             config,
@@ -83,9 +79,9 @@ def prepare_input(
             source_format=found.source_format,
             preset=preset,
             reading=account,
+            problems=problems,
         )
-    dataset = replace(dataset, manifest=dataset.manifest.model_copy(update={"problems": problems}))
     if out is not None:
-        say(WRITING)
+        say("Writing the dataset")
         dataset.save(out, card=dataset_card(dataset))
     return found, dataset

@@ -21,7 +21,10 @@ def label_places(pois: pd.DataFrame) -> list[str]:
     same in every dataset; it is longer where two POIs of a category agree in four digits.
     """
     columns = (c.POI_NAME, c.CATEGORY, c.POI_ID)
-    rows = [tuple(_shown(str(text)) for text in row) for row in zip(*(pois[column] for column in columns), strict=True)]
+    rows = [
+        tuple(shortened(one_line(str(text)), LONGEST) for text in row)
+        for row in zip(*(pois[column] for column in columns), strict=True)
+    ]
     labels = [name or category or poi_id or "unnamed" for name, category, poi_id in rows]
     nameless = Counter(category for name, category, _ in rows if category and not name)
     digests = {
@@ -37,7 +40,3 @@ def label_places(pois: pd.DataFrame) -> list[str]:
         found = Counter(labels[poi] for poi in waiting)
         waiting = [poi for poi in waiting if found[labels[poi]] > 1]
     return labels
-
-
-def _shown(text: str) -> str:
-    return shortened(one_line(text), LONGEST)

@@ -9,7 +9,7 @@ import pandas as pd
 from recap import columns as c
 from recap.data.cases import history_only
 from recap.data.cleaning import DataConfig, clean_rows, number_ids, number_rows
-from recap.data.dataset import Dataset, Manifest, hash_tables, hash_unseen
+from recap.data.dataset import Dataset, Manifest, hash_tables
 from recap.machine.memory import trim_heap
 
 DESCRIBING: Final = (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
@@ -29,47 +29,34 @@ def prepare_dataset(
     lacks them; ``facts``: further fields of the `Manifest`, its name and source_format among them.
     """
     rows, user_ids, poi_ids = number_rows(raw)
-    offset = raw[c.TZ_OFFSET_MINUTES].to_numpy(np.int16)
     describing = describing or raw.take
     del raw
     trim_heap()
     left, gone, report = clean_rows(rows, config)
+    del rows  # gigabytes of a large file
     trim_heap()
     unseen = None
-    if len(gone.row):
-        unseen = pd.DataFrame({c.SOURCE_ROW: gone.row})
-        unseen[c.USER_ID], unseen[c.POI_ID] = user_ids[rows.user[gone.row]], poi_ids[rows.poi[gone.row]]
-        unseen = unseen.join(_described(describing(gone.row)))
-        time = pd.Series(rows.seconds[gone.row].view("datetime64[s]")).dt.tz_localize("UTC")
-        unseen = unseen.assign(**{c.TZ_OFFSET_MINUTES: offset[gone.row], c.TIME: time, c.SPLIT: gone.split})
-    user, users_left = _renumbered(rows.user[left.row])
-    poi, pois_left = _renumbered(rows.poi[left.row])
-    starts = np.append(True, left.trajectory[1:] != left.trajectory[:-1])
-    checkins = pd.DataFrame(
-        {
-            c.USER: user,
-            c.POI: poi,
-            c.TIME: rows.seconds[left.row].view("datetime64[s]"),
-            c.TZ_OFFSET_MINUTES: offset[left.row],
-            c.TRAJECTORY: (np.cumsum(starts) - 1).astype(np.int32),
-            c.SPLIT: left.split,
-            c.SOURCE_ROW: left.row,
-        },
-        copy=False,
-    )
-    del rows, offset  # gigabytes of a large file
-    checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
-    if left.is_aside.any():
-        checkins[c.HISTORY_ONLY] = left.is_aside
-    pois = _described(describing(checkins[c.SOURCE_ROW].to_numpy()[_first_rows(checkins)]))
-    pois.insert(0, c.POI_ID, poi_ids[pois_left])
+    if len(gone):
+        ids = {c.SOURCE_ROW: gone.index, c.USER_ID: user_ids[gone[c.USER]], c.POI_ID: poi_ids[gone[c.POI]]}
+        unseen = pd.DataFrame(ids).join(_described(describing(gone.index.to_numpy())))
+        unseen = unseen.join(gone[[c.TZ_OFFSET_MINUTES, c.TIME, c.SPLIT]].reset_index(drop=True))
+    numbers, names = {}, {}
+    for column in (c.USER, c.POI, c.TRAJECTORY):  # only those that are left
+        codes, names[column] = pd.factorize(left[column], sort=True)
+        numbers[column] = codes.astype(np.int32)
+    columns = [c.USER, c.POI, c.TIME, c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT, c.SOURCE_ROW]
+    columns += [c.HISTORY_ONLY] * bool(left[c.HISTORY_ONLY].any())
+    checkins = left.assign(**numbers).rename_axis(c.SOURCE_ROW).reset_index()[columns]
+    del left
+    pois = _described(describing(_first_rows(checkins)))
+    pois.insert(0, c.POI_ID, poi_ids[names[c.POI]])
     pois.insert(4, c.CATEGORY_INDEX, number_ids(pois[c.CATEGORY_ID])[0])
-    trained = checkins[c.POI].to_numpy()[checkins[c.SPLIT].to_numpy() == c.TRAIN]
+    trained = checkins.loc[checkins[c.SPLIT] == c.TRAIN, c.POI]
     pois[c.TRAIN_CHECKINS] = np.bincount(trained, minlength=len(pois)).astype(np.int64)
-    users = pd.DataFrame({c.USER_ID: user_ids[users_left]})
+    users = pd.DataFrame({c.USER_ID: user_ids[names[c.USER]]})
     trim_heap()
-    hashes = {"dataset_hash": hash_tables(checkins, pois, users), "unseen_hash": hash_unseen(unseen)}
-    manifest = Manifest(config=config, report=report, **hashes, **facts)
+    facts["unseen_hash"] = "" if unseen is None else hash_tables(unseen)
+    manifest = Manifest(config=config, report=report, dataset_hash=hash_tables(checkins, pois, users), **facts)
     return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest, unseen=unseen)
 
 
@@ -80,19 +67,8 @@ def _described(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({name: rows[name].astype(np.float64) for name in DESCRIBING[3:]}).assign(**texts)[[*DESCRIBING]]
 
 
-def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    occurs = np.bincount(codes) > 0
-    rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
-    return rank[codes], np.flatnonzero(occurs)
-
-
 def _first_rows(checkins: pd.DataFrame) -> np.ndarray:
-    """Row of each POI's first check-in that may open a case."""
-    opening = np.flatnonzero(~history_only(checkins))
-    poi, row = checkins[c.POI].to_numpy()[opening], checkins[c.SOURCE_ROW].to_numpy()[opening]
-    seconds = checkins[c.TIME].to_numpy("datetime64[s]").astype(np.int64)[opening]
-    earliest = np.full(poi.max() + 1, np.iinfo(np.int64).max)
-    np.minimum.at(earliest, poi, seconds)
-    rows = np.flatnonzero(seconds == earliest[poi])
-    rows = rows[np.lexsort((row[rows], poi[rows]))]
-    return opening[rows[np.append(True, np.diff(poi[rows]) != 0)]]
+    """Source row of each POI's first check-in that may open a case."""
+    opening = checkins[~history_only(checkins)]
+    firsts = opening[opening[c.TIME] == opening.groupby(c.POI)[c.TIME].transform("min")]
+    return firsts.sort_values([c.POI, c.SOURCE_ROW]).drop_duplicates(c.POI)[c.SOURCE_ROW].to_numpy()

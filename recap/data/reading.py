@@ -1,20 +1,23 @@
-"""Choose the reader of a format, and read with it."""
+"""Recognise the format of a file or folder from its first lines, and read it."""
 
+import fnmatch
+import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
-from recap.data.format_detection import detect_format
 from recap.data.id_spellings import join_spellings, split_places
 from recap.data.parsing.formats import KNOWN_FILES
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead
+from recap.data.parsing.read_report import TRACK, RawRead
 from recap.data.parsing.table_builder import CheckinTableBuilder, Sink
-from recap.data.parsing.table_source import open_table
-from recap.data.readers.exports import read_export
-from recap.data.readers.published import read_getnext, read_libcity, read_recbole, read_tabbed, read_tist2015
+from recap.data.parsing.table_folder import table_files
+from recap.data.parsing.table_source import PARQUET_MAGIC, TableSource, open_table
+from recap.data.parsing.text_table import first_cells, read_head, require_file
+from recap.data.parsing.workbook import workbook_kind
+from recap.data.readers.exports import open_export
+from recap.data.readers.published import open_published
 from recap.data.understanding import Understanding, understand_table
 from recap.errors import ConfigError, DataError
 
@@ -23,28 +26,103 @@ SOURCE_FORMATS: Final = ("foursquare", "getnext", "gowalla", "libcity", "recbole
 OWN_FORMATS: Final = ("csv", "json", "parquet", "xlsx", "arrow")
 
 
-def _read_own_table(path: Path, source_format: str, options: ReadOptions, sink: Sink | None = None) -> RawRead:
-    if not options.is_settled:
-        found = understand_table(path, source_format, options)
-        if not found.options.is_settled:
-            raise DataError(found.refusal())
-        options = found.options
-    source = open_table(path, source_format, options)
-    builder = CheckinTableBuilder(path.name, options, sink=sink)
-    for rows in source.rows(list(options.columns.values()), builder.report):
-        builder.add(rows, options.columns)
-    return builder.read(source_format, [path.name], source.rows_in, columns=options.columns)
-
-
-_READERS: Final[dict[str, Callable[..., RawRead]]] = {
-    **{form: partial(read_tabbed, source_format=form) for form in ("foursquare", "gowalla")},
-    "getnext": read_getnext,
-    "libcity": read_libcity,
-    "recbole": read_recbole,
-    **{form: partial(_read_own_table, source_format=form) for form in OWN_FORMATS},
-    "tist2015": read_tist2015,
-    **{form: partial(read_export, source_format=form) for form in KNOWN_FILES["exports"]},
+_OPENERS: Final[dict[str, Callable[[Path, str, ReadOptions], TableSource]]] = {
+    **dict.fromkeys(KNOWN_FILES["published"], open_published),
+    **dict.fromkeys(OWN_FORMATS, open_table),
+    **dict.fromkeys(KNOWN_FILES["exports"], open_export),
 }
+_HEAD_LINES: Final = 50_000
+_ARROW: Final = (b"ARROW1", b"\xff\xff\xff\xff", b"ORC")
+_OF_FOLDERS: Final = ("getnext", *KNOWN_FILES["exports"])
+_MAGIC_BYTES: Final = 512
+
+
+def detect_format(path: Path, encoding: str | None = None) -> tuple[str, str]:
+    """The format, and the reason as a phrase after "because". Raises DataError: the path does not exist, is empty, or
+    looks like no format.
+    """
+    if not path.exists():
+        raise DataError(f"{path} does not exist")
+    found = _of_folder(path) if path.is_dir() else _of_file(path, encoding)
+    if found is None:
+        raise DataError(
+            f"cannot tell the format of {path.name}: expected a table with one check-in per line, JSON records, "
+            "Parquet, or a folder of one dataset; name it with --format"
+        )
+    return found
+
+
+def _of_folder(folder: Path) -> tuple[str, str] | None:
+    names = [file.name.lower() for file in folder.iterdir() if file.is_file()]
+    for form, known in KNOWN_FILES["published"].items():
+        mark = known.get("files", [""])[0]
+        if mark and fnmatch.filter(names, f"*{mark}"):
+            return (form, f"it has a {mark.rstrip('*')} file")
+    files = table_files(folder) or sorted(path for path in folder.rglob("*.*") if path.is_file())[:1]
+    if not files:
+        return None
+    found = _of_export(files[0], None) if files[0].suffix == ".json" else None
+    found = found or _of_file(files[0], None)
+    if found is None or found[0] in _OF_FOLDERS:
+        return found
+    if found[0] not in OWN_FORMATS:
+        raise DataError(f"{folder.name} holds {len(files):,} files of the format {found[0]}; name one of them")
+    return (found[0], f"it holds {len(files):,} files of this kind")
+
+
+def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
+    require_file(path)
+    with path.open("rb") as file:
+        magic = file.read(_MAGIC_BYTES)
+    if magic[:4] == PARQUET_MAGIC:
+        return ("parquet", "it begins with Parquet's mark")
+    if magic.startswith(_ARROW):
+        return ("arrow", "it begins as Feather, Arrow or ORC do")
+    said = next(
+        (kind for endings, kind in KNOWN_FILES["suffixes"].items() if path.suffix.lower() in endings.split()), None
+    )
+    text = magic.decode("latin-1")
+    for mark, kind, better in KNOWN_FILES["others"] if not _is_track(text) else ():
+        if kind.split(",")[0] == said or re.match(mark, text, re.DOTALL | re.ASCII):
+            raise DataError(f"{path.name} is {kind}; save it as {better}")
+    if path.suffix in (".dyna", ".geo"):
+        return ("libcity", f"its name ends in {path.suffix}")
+    if workbook := workbook_kind(path, magic[:4]):
+        return (workbook, "it is an Excel workbook")
+    if found := _of_export(path, encoding):
+        return found
+    lines = read_head(path, encoding=encoding)
+    first = lines[0] if lines else ""
+    for form, known in KNOWN_FILES["published"].items():
+        looked_at = list(filter(None, lines)) if "columns" in known else lines[:1]
+        if "line" in known and 2 * sum(bool(re.search(known["line"], line)) for line in looked_at) > len(looked_at):
+            return (form, known["why"])
+    if first.lstrip()[:1] in ("{", "["):
+        return ("json", f"it begins with {first.lstrip()[0]}")
+    try:
+        columns = len(first_cells(path, None, encoding)[1])
+    except DataError:
+        return None
+    return ("csv", f"its first line has {columns} columns and no published format fits") if columns > 2 else None
+
+
+def _of_export(path: Path, encoding: str | None) -> tuple[str, str] | None:
+    """The format of one person's export. Raises DataError: it holds points, not visits."""
+    lines = read_head(path, encoding=encoding)
+    first = "".join(lines).lstrip("\ufeff \n\t")[:200]
+    if not first.startswith(("{", "[", "<")) and not re.search(r"^Geolife|^\$G[PN]|\t\*\s+\{", first):
+        return None
+    head = "\n".join(read_head(path, _HEAD_LINES, encoding))
+    for name, export in KNOWN_FILES["exports"].items():
+        if re.search(export["head"], head, re.DOTALL):
+            return name, export["why"]
+    if _is_track(head):
+        raise DataError(TRACK.format(name=path.name))
+    return None
+
+
+def _is_track(head: str) -> bool:
+    return any(re.search(pattern, head) for pattern in KNOWN_FILES["tracks"])
 
 
 def read_checkins(
@@ -57,16 +135,23 @@ def read_checkins(
     options = options or ReadOptions()
     if source_format == "auto":
         source_format, _ = detect_format(path, options.encoding)
-    if source_format not in _READERS:
-        raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(_READERS)}")
+    if source_format not in _OPENERS:
+        raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(_OPENERS)}")
     if sink is not None and options.ids is not None:
         raise ConfigError("--text ids=join works in memory only; leave it out, or use --engine memory")
-    read = _READERS[source_format](path, options=options, **({} if sink is None else {"sink": sink}))
+    if source_format in OWN_FORMATS and not options.is_settled:
+        found = understand_table(path, source_format, options)
+        if not found.options.is_settled:
+            raise DataError(found.refusal())
+        options = found.options
+    source = _OPENERS[source_format](path, source_format, options)
+    builder, fields = CheckinTableBuilder(source, options, sink), source.fields or options.columns
+    for rows in source.rows([*fields.values()], builder.report):
+        builder.add(rows, fields)
+    read = builder.read(source_format=source_format, columns={} if source.fields else fields)
     if options.ids is None:
         return read
-    table, count = join_spellings(read.table) if options.ids == "join" else split_places(read.table)
-    joined = f"{count:,} ids that differ only in their spelling were joined with another."
-    note = joined if options.ids == "join" else f"{count:,} ids were split into places of their own, spot by spot."
+    table, note = (join_spellings if options.ids == "join" else split_places)(read.table)
     account = read.account.model_copy(update={"notes": [*read.account.notes, note]})
     return replace(read, table=table, account=account)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 from recap.errors import RecapError
 from recap.storage.atomic import new_file
 from recap.storage.cache_keys import COMPUTED, cache_key
-from recap.storage.parquet import read_validated
+from recap.storage.frames import read_validated
 from recap.storage.user_folder import user_subfolder
 
 
@@ -45,13 +46,15 @@ def records_metadata(
     >>> records_metadata("d", "markov", "test", "every_step", options={"target_time": True})["target_time"]
     'true'
     """
-    said = {"dataset_hash": dataset_hash, "checkpoint_hash": scorer if len(scorer) == 64 else ""}
-    named = {} if model is None else {"model": model}
-    drawn = {} if drawn_from is None else {"drawn_from": str(drawn_from)}
-    said |= {"given_time": "true"} if given_time else {}
-    given = {name: str(value).lower() for name, value in (options or {}).items()}
-    of = {"split": split, "protocol": protocol, "computed": str(COMPUTED)}
-    return {**said, **named, **of, **drawn, **given}
+    facts: dict[str, Any] = {
+        "dataset_hash": dataset_hash,
+        "checkpoint_hash": scorer if len(scorer) == 64 else "",
+        "model": model,
+    }
+    facts |= {"split": split, "protocol": protocol, "computed": COMPUTED, "drawn_from": drawn_from}
+    facts |= {"given_time": "true" if given_time else None}
+    facts |= {name: str(value).lower() for name, value in (options or {}).items()}
+    return {name: str(value) for name, value in facts.items() if value is not None}
 
 
 def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -> None:

@@ -1,7 +1,9 @@
-"""Rank any cases with any scorer."""
+"""Rank any cases with any scorer, and evaluate one over a split's cases."""
 
+import time
 from collections.abc import Callable, Iterator
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -9,8 +11,12 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
-from recap.evaluation.metrics import reciprocal_rank
+from recap.data.cases import Protocol
+from recap.data.dataset import Dataset
+from recap.evaluation.cases import describe_cases
+from recap.evaluation.metrics import MetricsByGroup, metrics_by_group, reciprocal_rank, summarise_probabilities
 from recap.evaluation.ranks import Ranks, check_scores, mean_rank, rank_targets, top_pois
+from recap.history.graph import TransitionGraph
 from recap.history.tensors import CaseBatch, CheckinTensors
 from recap.probabilities import Temperature, log_probabilities
 from recap.scores import Scorer, Scores
@@ -138,3 +144,60 @@ def _list_length(probability_BP: Tensor) -> Tensor:
         probability_BP = probability_BP.sort(1).values
     left_out_B = (probability_BP.cumsum(1) <= _LEFT_OUT).sum(1)
     return probability_BP.shape[1] - left_out_B
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Records of one scorer and their metrics. ``probabilities``: see `summarise_probabilities`, None for a model
+    without them; ``seconds``: wall time; ``drawn_from``: of how many cases the records are a sample, None for all.
+    """
+
+    model: str
+    protocol: Protocol
+    dataset_hash: str
+    records: pd.DataFrame
+    metrics: MetricsByGroup
+    seconds: float
+    probabilities: dict[str, Any] | None = None
+    drawn_from: int | None = None
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers, ready for JSON; ``drawn_from`` only for a sample."""
+        drawn = {} if self.drawn_from is None else {"drawn_from": self.drawn_from}
+        facts = {name: getattr(self, name) for name in ("protocol", "model", "dataset_hash", "seconds")}
+        return {**facts, **self.metrics, "probabilities": self.probabilities, **drawn}
+
+
+def evaluate(
+    scorer: Scorer,
+    dataset: Dataset,
+    graph: TransitionGraph,
+    *,
+    split: int = c.TEST,
+    protocol: Protocol = "every_step",
+    checkins: CheckinTensors | None = None,
+    most: int | None = None,
+    temperature: Temperature | None = None,
+) -> Evaluation:
+    """Score the cases of a split and compute metrics. Raises ScoreError: the scorer returned NaN.
+
+    Args:
+        most: rank a sample of this many cases (`draw_cases`); None ranks all.
+        checkins: the dataset's tensors on the scorer's device; None makes them on the CPU.
+        temperature: turns scores into probabilities; None for a model without them.
+    """
+    started = time.perf_counter()
+    cases = describe_cases(dataset, graph, split, protocol, most=most)
+    num_cases = len(dataset.cases(split, protocol))
+    checkins = CheckinTensors.from_dataset(dataset) if checkins is None else checkins
+    records = score_cases(scorer, cases, checkins, temperature=temperature)
+    return Evaluation(
+        model=scorer.name,
+        protocol=protocol,
+        dataset_hash=dataset.hash,
+        records=records,
+        metrics=metrics_by_group(records),
+        seconds=time.perf_counter() - started,
+        probabilities=summarise_probabilities(records),
+        drawn_from=num_cases if len(cases) < num_cases else None,
+    )

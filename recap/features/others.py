@@ -1,10 +1,10 @@
-"""Training transitions of all users but one.
+"""Training transitions of all users but one, and two-hop paths over them.
 
 In training, m_sd holds a case's own transition and the user's later repeats of it. A model fitted on such counts trusts
 transitions too much. Here a user is never part of the counts that describe others.
 
 Shape suffixes: B cases, P POIs, E distinct training transitions, K distinct (user, source, destination) triples, edited
-edges or categories, N (case, POI) pairs, C packed pairs.
+edges or categories, N (case, POI) pairs, C packed pairs, W paths of all cases.
 """
 
 from dataclasses import dataclass, fields
@@ -16,7 +16,7 @@ from scipy import sparse
 from torch import Tensor
 
 from recap import columns as c
-from recap.arithmetic.ragged import expand_ranges, found_in
+from recap.arithmetic.ragged import expand_ranges, found_in, sum_within
 from recap.data.dataset import Dataset
 from recap.history.graph import TransitionGraph
 
@@ -180,3 +180,51 @@ class NextCategories:
     def _likelier(count_BK: Tensor, usual_BK: Tensor) -> Tensor:
         share_BK = (count_BK + _USUAL * usual_BK) / (count_BK.sum(1, keepdim=True) + _USUAL)
         return (share_BK / usual_BK).log()
+
+
+@dataclass(frozen=True, eq=False)
+class TwoHopPaths:
+    """Paths source -> middle -> destination over others' transitions, packed; each path once.
+
+    Summed over the middles, ``product`` is (A^2)_sd of a graph without the user.
+
+    Attributes:
+        case_W: position in the batch.
+        count_in_W, count_out_W: how often others made the first and the second transition.
+        product_W: A_sm A_md, float64, rows of A normalised without the user.
+    """
+
+    case_W: Tensor
+    middle_W: Tensor
+    destination_W: Tensor
+    count_in_W: Tensor
+    count_out_W: Tensor
+    product_W: Tensor
+
+
+def two_hop_paths(others: OtherUsers, user_B: Tensor, source_B: Tensor, edits: EdgeEdits | None = None) -> TwoHopPaths:
+    """All two-hop paths of a batch of cases, a few hundred a case on city data."""
+    case_N, middle_N, count_N = others.transitions_from(user_B, source_B, edits)
+    at_W, destination_W, count_W = others.transitions_of(case_N, user_B[case_N], middle_N, edits)
+    first_N = _shares(count_N, case_N, len(source_B))
+    return TwoHopPaths(
+        case_W=case_N[at_W],
+        middle_W=middle_N[at_W],
+        destination_W=destination_W,
+        count_in_W=count_N[at_W],
+        count_out_W=count_W,
+        product_W=first_N[at_W] * _shares(count_W, at_W, len(case_N)),
+    )
+
+
+def without_paths(paths: TwoHopPaths, cut_K3: Tensor, num_pois: int) -> TwoHopPaths:
+    """Paths without cut ones (case, middle, destination)."""
+    keep_W = ~torch.isin(
+        (paths.case_W * num_pois + paths.middle_W) * num_pois + paths.destination_W,
+        (cut_K3[:, 0] * num_pois + cut_K3[:, 1]) * num_pois + cut_K3[:, 2],
+    )
+    return TwoHopPaths(*(column[keep_W] for column in vars(paths).values()))
+
+
+def _shares(count: Tensor, group: Tensor, num_groups: int) -> Tensor:
+    return count.double() / sum_within(count.double(), group, num_groups)[group]

@@ -15,13 +15,12 @@ from torch.nn import functional as F
 from recap.arithmetic.ragged import found_in, sum_within
 from recap.data.dataset import Dataset
 from recap.features.catalogue import FeatureSet, feature_set
-from recap.features.others import EdgeEdits, NextCategories, OtherUsers
+from recap.features.others import EdgeEdits, NextCategories, OtherUsers, two_hop_paths, without_paths
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
-from recap.features.two_hop import two_hop_paths, without_paths
 from recap.features.visits import PastRows, long_gaps_lately, new_lately, pause_hours, visit_features
 from recap.history.graph import TransitionGraph
-from recap.history.tensors import Histories, TimedHistories, local_hour_fraction
+from recap.history.tensors import Histories, local_hour_fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,12 +149,12 @@ class Features:
             "category_known": of_categories["category_new"][case_C, category_C],
             "new_lately": new_lately(histories.checkins, histories.row_B)[case_C],
         }
-        if isinstance(histories, TimedHistories):
+        if histories.next_local_seconds_B is not None:
             found["pause"] = torch.log1p(pause_hours(histories))[case_C]
             found["category_at_time_known"] = F.softplus(of_categories["category_at_time"][case_C, category_C])
         else:
             found["long_gaps_lately"] = long_gaps_lately(histories.checkins, histories.row_B)[case_C]
-        names = feature_set(given_time=isinstance(histories, TimedHistories))
+        names = feature_set(given_time=histories.next_local_seconds_B is not None)
         found |= {f.name: found[f.factors[0]] * found[f.factors[1]] for f in names.visited if f.factors}
         visits = Pairs(key_C, torch.stack([found[feature.name] for feature in names.visited]).to(dtype))
 
@@ -179,7 +178,7 @@ class Features:
 
     def _of_categories(self, histories: Histories, past: PastRows, poi_H: Tensor) -> dict[str, Tensor]:
         """Features that depend on case and category only, (B, K) each."""
-        given_time = isinstance(histories, TimedHistories)
+        given_time = histories.next_local_seconds_B is not None
         category_B = self.places.category_P[histories.source_B]
         hour_B = 24.0 * local_hour_fraction(histories.now_local_seconds_B)
         missing = self.places.num_categories - self.categories.num_categories  # categories without training

@@ -19,7 +19,6 @@ from recap.history.tensors import (
     SECONDS_PER_DAY,
     CheckinTensors,
     Histories,
-    TimedHistories,
     local_hour_fraction,
     local_weekday,
 )
@@ -148,7 +147,7 @@ def _weights(histories: Histories, past: PastRows, days_H: Tensor) -> dict[str, 
         "own_slow_transitions": follows_H * (pause_H > 60.0 * BURST_MINUTES),
     }
     hour_H = 24.0 * local_hour_fraction(histories.now_local_seconds_B)[case_H]
-    if not isinstance(histories, TimedHistories):
+    if histories.next_local_seconds_B is None:
         later_H = torch.remainder(checkins.hour_T[q_H] - hour_H, 24.0)
         came_at_hour_H = same_hour(checkins.hour_T[before_H], hour_H, _AROUND_HOURS)
         came_on_such_days_H = (checkins.weekday_T[before_H] >= 5) == (weekday_B >= 5)[case_H]

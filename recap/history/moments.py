@@ -1,12 +1,13 @@
-"""What is predicted and explained: a case, or a user at a moment.
+"""What is predicted and explained: a case, or a user at a moment, with stops as recorded or changed.
 
-Shape suffixes: N check-ins, U users.
+Shape suffixes: N check-ins, U users, H check-ins of a history.
 """
 
 import re
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -14,72 +15,157 @@ import pandas as pd
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, ConfigError
+from recap.history.asked_times import link_time, local_text, whole_seconds
 
-_DAY: Final = 86_400
-_WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_WEEKDAY_CLOCK: Final = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)[a-z]* +(\d{1,2}):(\d{2})", re.ASCII)
+if TYPE_CHECKING:
+    from recap.history.tensors import CheckinTensors
+
+MOST_ADDED: Final = 12
+_TOKEN: Final = re.compile(r"x(\d{1,6})|m(\d{1,6})\.(-?\d{1,6})|(\d{1,9})\.(\d{1,6})", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A user at one of their check-ins; the check-ins up to it are known. ``user``: its number in the dataset; ``row``:
-    of the last known check-in; ``at``: local seconds of the time asked for, of a model that reads it.
+    """A user at one of their check-ins, or a new user; the check-ins up to it are known, stops may be changed.
+
+    Recorded stops are counted back from the row: 0 is the row itself.
+
+    Attributes:
+        user, row: numbers of the user and of the last known check-in in the dataset; -1 for a new user, whose first
+            stop is at noon of the data's last day.
+        at: local seconds of the time asked for, of a model that reads it.
+        case: number of the case in its ``split``, if the next check-in is one.
+        left_out: recorded stops that are left out.
+        moved: recorded stops and how many minutes later they are.
+        added: places and minutes after the stop before.
     """
 
-    user: int
-    row: int
+    user: int = -1
+    row: int = -1
     at: int | None = field(default=None, kw_only=True)
+    case: int | None = field(default=None, kw_only=True)
+    split: int = field(default=c.TEST, kw_only=True)
+    left_out: tuple[int, ...] = field(default=(), kw_only=True)
+    moved: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
+    added: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
+
+    @classmethod
+    def of_case(cls, case: pd.Series, split: int = c.TEST) -> "Moment":
+        """From a row of `describe_cases`."""
+        return cls(int(case[c.USER]), int(case[c.ROW]), case=int(case[c.CASE]), split=split)
+
+    @classmethod
+    def read(cls, fields: Mapping[str, str | None], dataset: Dataset, checkins: "CheckinTensors") -> "Moment":
+        """Read `fields`; a user without a row is at their last check-in.
+
+        Raises:
+            CaseError: no such user, or a check-in that is not the user's.
+            ConfigError: stops cannot be read, name a place that does not exist, or leave nothing to predict from.
+        """
+        user, row = (fields.get(name) for name in ("user", "row"))
+        start = cls()
+        if user is not None or row is not None:
+            last = find_moment(dataset, link_number(user))
+            start = cls(last.user, last.row if row is None else link_number(row))
+            if not is_moment(dataset, start):
+                raise CaseError(f"check-in {row} is not one of user {user}")
+        changed = replace(start, at=link_time(fields.get("at"))).with_stops(fields.get("stops") or "", dataset.num_pois)
+        if changed.is_changed and not len(changed.numbers(checkins)):
+            raise ConfigError("no stop is left to predict from: add one")
+        return changed
+
+    def with_stops(self, text: str, num_pois: int) -> "Moment":
+        """With the changes that `text` wrote.
+
+        Raises:
+            ConfigError: they cannot be read, or name a place that does not exist.
+        """
+        found = [_TOKEN.fullmatch(token) for token in text.split(",")] if text else []
+        tokens = [match.groups() for match in found if match is not None]
+        added = tuple((int(poi), int(gap)) for _, _, _, poi, gap in tokens if poi)
+        if len(tokens) < len(found) or len(added) > MOST_ADDED or any(poi >= num_pois for poi, _ in added):
+            raise ConfigError(f"expected stops such as 152.30 (place 152, 30 minutes later), got {text[:60]!r}")
+        moved = tuple((int(back), int(minutes)) for _, back, minutes, _, _ in tokens if back)
+        return self._with(left_out=tuple(int(out) for out, *_ in tokens if out), moved=moved, added=added)
+
+    @property
+    def is_new_user(self) -> bool:
+        return self.user < 0
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.left_out or self.moved or self.added)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to predict from."""
+        return self.is_new_user and not self.added
+
+    @property
+    def text(self) -> str:
+        """The changes as a link writes them.
+
+        >>> Moment(407, 12, left_out=(1,), moved=((0, -15),), added=((99, 30),)).text
+        'x1,m0.-15,99.30'
+        """
+        out = [f"x{back}" for back in self.left_out]
+        moved = [f"m{back}.{minutes}" for back, minutes in self.moved]
+        return ",".join([*out, *moved, *(f"{poi}.{minutes}" for poi, minutes in self.added)])
 
     @property
     def fields(self) -> dict[str, int | str]:
         """How a link names it."""
-        return {"user": self.user, "row": self.row, **self.at_field}
+        if self.case is not None:
+            return {"case": self.case}
+        user: dict[str, int | str] = {} if self.is_new_user else {"user": self.user, "row": self.row}
+        return user | ({"stops": self.text} if self.is_changed else {}) | self.at_field
 
     @property
     def at_field(self) -> dict[str, int | str]:
         """The time asked for as a link writes it."""
         return {} if self.at is None else {"at": local_text(self.at)}
 
-    @property
-    def is_new_user(self) -> bool:
-        """Whether it is about a user without recorded check-ins, see `recap.asking.itinerary`."""
-        return False
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether its check-ins differ from the recorded ones, see `recap.asking.itinerary`."""
-        return False
-
     def next_place(self, dataset: Dataset) -> int | None:
         """The true next place; None if the dataset has none, stops were changed, or another time is asked for."""
         return None if self.is_changed or self.at is not None else next_place(dataset, self.row)
 
+    def _with(self, **stops: Any) -> "Moment":
+        changed = replace(self, **stops)
+        return replace(changed, case=None) if changed.is_changed else changed
 
-@dataclass(frozen=True)
-class Case(Moment):
-    """A moment whose next check-in is a case of the dataset. ``number``: of the case in its split."""
+    def plus(self, poi: int, minutes: int) -> "Moment":
+        return self._with(added=(*self.added, (poi, minutes)))
 
-    number: int
-    split: int
+    def without(self, stop: int) -> "Moment":
+        """Without a recorded stop (counted back) or an added one (-1 is the first)."""
+        if stop >= 0:
+            return self._with(left_out=(*self.left_out, stop))
+        return self._with(added=tuple(item for at, item in enumerate(self.added) if at != -1 - stop))
 
-    @property
-    def fields(self) -> dict[str, int | str]:
-        return {"case": self.number}
+    def later(self, stop: int, minutes: int) -> "Moment":
+        """With a stop, named as in `without`, so many minutes later; added stops after it keep their gaps."""
+        if stop >= 0:
+            moved = dict(self.moved)
+            return self._with(moved=tuple({**moved, stop: moved.get(stop, 0) + minutes}.items()))
+        at = -1 - stop
+        poi, gap = self.added[at]
+        return self._with(added=(*self.added[:at], (poi, max(gap + minutes, 0)), *self.added[at + 1 :]))
 
-    @classmethod
-    def of(cls, case: pd.Series, split: int = c.TEST) -> "Case":
-        """From a row of `describe_cases`."""
-        return cls(user=int(case[c.USER]), row=int(case[c.ROW]), number=int(case[c.CASE]), split=split)
+    def numbers(self, checkins: "CheckinTensors") -> np.ndarray:
+        """Of each check-in of the history the number that `without` takes, int64 (H,)."""
+        recorded = 0 if self.is_new_user else self.row - int(checkins.first_T[self.row]) + 1
+        back_H = np.arange(recorded)[::-1]
+        return np.append(back_H[~np.isin(back_H, self.left_out)], -1 - np.arange(len(self.added)))
 
 
 def named_case(moment: Moment, test_cases: pd.DataFrame) -> Moment:
     """The test case (none with number -1) at a moment, or the moment itself if none starts or stops were changed."""
-    if moment.is_changed or moment.at is not None:
+    if moment.case is not None or moment.is_changed or moment.at is not None:
         return moment
     rows = test_cases[c.ROW].to_numpy()
     at = int(np.searchsorted(rows, moment.row))
     is_case = at < len(rows) and rows[at] == moment.row and test_cases[c.CASE].iloc[at] >= 0
-    return Case.of(test_cases.iloc[at]) if is_case else Moment(moment.user, moment.row)
+    return Moment.of_case(test_cases.iloc[at]) if is_case else Moment(moment.user, moment.row)
 
 
 def next_place(dataset: Dataset, row: int) -> int | None:
@@ -96,84 +182,10 @@ def is_moment(dataset: Dataset, moment: Moment) -> bool:
     return moment.is_new_user or (0 <= moment.row < len(user_T) and bool(user_T[moment.row] == moment.user))
 
 
-def local_text(local_seconds: int) -> str:
-    """Local seconds as a link writes them.
-
-    >>> local_text(0)
-    '1970-01-01T00:00'
-    """
-    return datetime.fromtimestamp(local_seconds, UTC).strftime("%Y-%m-%dT%H:%M")
-
-
-def link_time(text: str | None) -> int | None:
-    """Local seconds as `local_text` writes them; None for anything else.
-
-    >>> link_time("1970-01-01T00:15"), link_time("soon")
-    (900, None)
-    """
-    try:
-        return int(datetime.strptime(text or "", "%Y-%m-%dT%H:%M").replace(tzinfo=UTC).timestamp())
-    except ValueError:
-        return None
-
-
 def link_number(text: str | None, below: int = 10**12) -> int:
     """A whole number as a link writes it; -1 for anything else."""
     is_number = text is not None and text.isascii() and text.isdigit() and len(text) <= 12
     return int(text) if text is not None and is_number and int(text) < below else -1
-
-
-def parse_time(text: str | None, option: str = "--as-of") -> datetime | None:
-    """An ISO time; without a zone it is each check-in's own local time. Raises ConfigError: another text."""
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text.strip())
-    except ValueError as error:
-        example = "2012-10-20T12:47 (local) or 2012-10-20T12:47Z"
-        raise ConfigError(f"{option} expects a time such as {example}, got {text!r}") from error
-
-
-@dataclass(frozen=True)
-class ClockTime:
-    """A weekday (0 Monday) and a minute of the day: the first such local time after a moment."""
-
-    weekday: int
-    minute: int
-
-    def after(self, local_seconds: int) -> int:
-        """Local seconds of the first such time later than these.
-
-        >>> ClockTime(0, 18 * 60).after(0)  # 1970 began on a Thursday; the Monday after is day 4
-        410400
-        """
-        day = local_seconds // _DAY
-        days = (self.weekday - day - 3) % 7  # 1 January 1970 was a Thursday
-        found = (day + days) * _DAY + 60 * self.minute
-        return found if found > local_seconds else found + 7 * _DAY
-
-
-NextTime = datetime | ClockTime
-"""A time asked for."""
-
-
-def parse_next_time(text: str | None, option: str = "--at") -> NextTime | None:
-    """An ISO time as in `parse_time`, or a weekday and a clock such as ``mon 18:00``. Raises ConfigError."""
-    if text is None:
-        return None
-    found = _WEEKDAY_CLOCK.fullmatch(text.strip().casefold())
-    if found is not None and int(found[2]) < 24 and int(found[3]) < 60:
-        return ClockTime(_WEEKDAYS.index(found[1]), 60 * int(found[2]) + int(found[3]))
-    try:
-        return parse_time(text, option)
-    except ConfigError:
-        example = "2012-10-22T18:00 (local), 2012-10-22T18:00Z or 'mon 18:00'"
-        raise ConfigError(f"{option} expects a time such as {example}, got {text!r}") from None
-
-
-def whole_seconds(time: datetime) -> int:
-    """UTC seconds since 1970, or wall-clock seconds of a time without a zone."""
-    return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() // 1)
 
 
 def is_known_by(dataset: Dataset, as_of: datetime, rows: slice = slice(None)) -> np.ndarray:

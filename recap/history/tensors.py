@@ -3,9 +3,9 @@
 Shape suffixes: T check-ins, B histories or cases, H past check-ins of all histories, C packed candidates.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Final, Self, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -100,10 +100,12 @@ class CheckinTensors:
 class Histories:
     """What was known of users at a moment each: all that a scorer may read. Histories share one table; each ends at its
     own last check-in ``row_B``, the source of what comes next, and no later row belongs to it.
+    ``next_local_seconds_B``: local seconds of the check-in to predict, for a model asked where at a given time.
     """
 
     checkins: CheckinTensors
     row_B: Tensor
+    next_local_seconds_B: Tensor | None = None
 
     @property
     def user_B(self) -> Tensor:
@@ -127,7 +129,7 @@ class Histories:
     @property
     def now_local_seconds_B(self) -> Tensor:
         """Local wall-clock seconds of what features call now: the last check-in, or the time given."""
-        return self.local_seconds_B
+        return self.local_seconds_B if self.next_local_seconds_B is None else self.next_local_seconds_B
 
     @property
     def now_seconds_B(self) -> Tensor:
@@ -145,10 +147,10 @@ class Histories:
         """The same without a time given."""
         return Histories(self.checkins, self.row_B)
 
-    def select(self, index_N: Tensor | slice) -> Self:
+    def select(self, index_N: Tensor | slice) -> "Histories":
         """Some of them."""
-        own = (field.name for field in fields(self) if field.name != "checkins")
-        return replace(self, **{name: getattr(self, name)[index_N] for name in own})
+        next_B = self.next_local_seconds_B
+        return Histories(self.checkins, self.row_B[index_N], None if next_B is None else next_B[index_N])
 
     def past_rows(self) -> tuple[Tensor, Tensor]:
         """Every check-in of each history, its last one included, packed: history and row."""
@@ -174,19 +176,6 @@ class Histories:
 
 
 @dataclass(frozen=True, eq=False)
-class TimedHistories(Histories):
-    """Histories with the time of the check-in to predict, for the models that read it. ``next_local_seconds_B``: its
-    local wall-clock seconds since 1970.
-    """
-
-    next_local_seconds_B: Tensor
-
-    @property
-    def now_local_seconds_B(self) -> Tensor:
-        return self.next_local_seconds_B
-
-
-@dataclass(frozen=True, eq=False)
 class CaseBatch:
     """Cases: histories whose next check-in is known. Only ranks, metrics and losses read it. ``row_B``: source rows t;
     the target is row t + 1.
@@ -206,9 +195,7 @@ class CaseBatch:
 
     def histories(self, *, target_time: bool = False) -> Histories:
         """What is known before the target. ``target_time``: with the target's time, for a scorer that reads it."""
-        if target_time:
-            return TimedHistories(self.checkins, self.row_B, self.target_local_seconds_B)
-        return Histories(self.checkins, self.row_B)
+        return Histories(self.checkins, self.row_B, self.target_local_seconds_B if target_time else None)
 
     def __len__(self) -> int:
         return len(self.row_B)

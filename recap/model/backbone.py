@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.arithmetic.propagation import Propagation
-from recap.history.tensors import Histories, TimedHistories, local_hour_fraction, local_weekday
+from recap.history.tensors import Histories, local_hour_fraction, local_weekday
 from recap.model.config import ModelConfig
 from recap.vocabulary import Match
 
@@ -77,7 +77,7 @@ class CheckinTokens(nn.Module):
             self.coordinates_P2[poi_BK],
         ]
         if self.future_time is not None:
-            assert isinstance(histories, TimedHistories)
+            assert histories.next_local_seconds_B is not None
             time_BD = self.future_time(histories.next_local_seconds_B)
             features.append(time_BD[:, None].expand(-1, poi_BK.shape[1], -1))
         return self.mlp(torch.cat(features, dim=-1)), present_BK

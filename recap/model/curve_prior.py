@@ -76,7 +76,7 @@ class CurveValues:
 
 class CurvePrior(nn.Module):
     """R_t(d) of every place, dense and unbounded; all curves are 0 before training, and without history those of past
-    visits and times for good. ``given_time``: they read the time of the next check-in, from `TimedHistories`.
+    visits and times for good. ``given_time``: they read the time of the next check-in, from `Histories`.
     ``new_places`` are points of every place new to the user, fitted to a dataset (`recap.pretrained`); None is no term.
     """
 

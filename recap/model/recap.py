@@ -2,7 +2,8 @@
 
 R_t is the paper's prior or a sum of learned curves.
 
-Shape suffixes: B cases, P POIs, C packed candidates, D hidden features, E embedding features.
+Shape suffixes: B cases, P POIs, C packed candidates, D hidden features, E embedding features, S encoder slots (user,
+check-ins oldest first, any graph token), T terms of the score, K cut paths.
 """
 
 import math
@@ -18,13 +19,13 @@ from torch.nn import functional as F
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.features.catalogue import PAST, PLACES
+from recap.features.others import EdgeEdits
 from recap.features.values import Features
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import Histories, RevisitCandidates, find_revisit_candidates
 from recap.model.backbone import Backbone, CheckinTokens, CoreScore, GraphToken
 from recap.model.config import MAX_CANDIDATES, ModelConfig, Stage
 from recap.model.curve_prior import CurvePrior, CurveValues
-from recap.model.interventions import Interventions
 from recap.model.revisit_prior import PriorTerms, RevisitCalibration, RevisitPrior, revisit_statistics
 from recap.scores import Scores, Term
 from recap.vocabulary import Match
@@ -37,6 +38,24 @@ CORRECTION: Final = "correction"
 
 _BF16_ROWS = 1024
 """Packed candidates are computed in multiples of this many where bfloat16 kernels are compiled for every shape."""
+
+
+@dataclass(frozen=True, eq=False)
+class Interventions:
+    """Changes to a batch of cases other than edited check-ins; None changes nothing.
+
+    ``propagated_BE`` replaces G^(N)_{s_t} (Eq. 7); ``graph_factor_B`` scales the graph token, whose slot is zero at 0;
+    where ``masked_BS`` is True a slot has no token: its content is zero, and no slot attends to it but the prediction
+    state's own to itself; ``term_factor_BT`` scales `Recap.terms`; ``edge_edits`` are changed training counts, for the
+    features of others' transitions; ``cut_K3`` are two-hop paths (case, middle, destination) that the features lack.
+    """
+
+    propagated_BE: Tensor | None = None
+    graph_factor_B: Tensor | None = None
+    masked_BS: Tensor | None = None
+    term_factor_BT: Tensor | None = None
+    edge_edits: EdgeEdits | None = None
+    cut_K3: Tensor | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,7 @@ from recap.arithmetic.ragged import found_in
 from recap.history.tensors import CaseBatch
 from recap.model.config import Stage
 from recap.model.curve_prior import CurveValues
-from recap.model.interventions import Interventions
-from recap.model.recap import Recap
+from recap.model.recap import Interventions, Recap
 
 
 @dataclass(frozen=True, eq=False)

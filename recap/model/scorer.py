@@ -8,8 +8,7 @@ from torch import Tensor
 
 from recap.history.tensors import Histories
 from recap.model.config import Stage
-from recap.model.interventions import Interventions
-from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS, Recap
+from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS, Interventions, Recap
 from recap.scores import GRAPH_TOKEN, Scores, Term
 
 

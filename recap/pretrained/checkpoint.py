@@ -89,22 +89,20 @@ class PretrainedCheckpoint(Checkpoint):
         raise CheckpointError(f"{PRETRAINED} was not trained on this data, so it has no summary: use `recap evaluate`")
 
     def build_model(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> Recap:
-        """The curves over a dataset's places, fitted to it, which `fit` does where it was not done before."""
-        if self.fitted is None:
-            return self.fit(dataset, graph).to(device)
+        """The curves over a dataset's places, as `fit` fitted them."""
         model = self._unfitted(dataset, graph)
-        self.fitted.put_into(model)
+        if self.fitted is not None:
+            self.fitted.put_into(model)
         return model.to(device)
 
-    def fit(self, dataset: Dataset, graph: TransitionGraph) -> Recap:
-        """The curves fitted to a dataset, a matter of seconds; the numbers are kept in the user's cache."""
-        model = self._unfitted(dataset, graph)
-        if (found := Adaptation.fit(model, dataset, graph)) is not None:
+    def fit(self, dataset: Dataset, graph: TransitionGraph) -> Self:
+        """Fit the curves to the dataset, a matter of seconds; the numbers are kept in the user's cache."""
+        if (found := Adaptation.fit(self._unfitted(dataset, graph), dataset, graph)) is not None:
             self._fitted.append(found)
             if self.keep:
                 with suppress(RecapError, OSError):  # not writable: fit at every start
                     replace_json(user_subfolder("cache", make=True) / self._cache_file.name, found.model_dump())
-        return model
+        return self
 
     def _unfitted(self, dataset: Dataset, graph: TransitionGraph) -> Recap:
         model = Recap(self.recap_training.model, dataset, graph, torch.float64).eval()

@@ -14,8 +14,8 @@ from recap.config import Config
 from recap.errors import CheckpointError, ConfigError
 from recap.features.catalogue import GIVEN_TIME, feature_set
 from recap.storage.cache_keys import cache_key, given_time_key
-from recap.storage.installed import data_path
 from recap.storage.json_text import read_json
+from recap.storage.user_folder import data_path
 
 if TYPE_CHECKING:
     from recap.model.curves import Curves

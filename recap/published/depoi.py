@@ -1,18 +1,8 @@
 """DePOI: similarity to random places, split into a causal and a bias part, with time-aware attention.
 
-Disentangled Graph Debiasing for Next POI Recommendation, SIGIR 2025. As in the public code's forward pass, the two
-graphs differ only by their tables. With ``as_published`` the target of the bias is a softmax over raw visit counts,
-nearly all of it on the most visited place; otherwise it is each place's share of visits.
-
-Departures: the mask between causal and bias is v . e_p + w . e_anchor + b, not P x P learned numbers for each graph;
-the contrast of the two graphs is averaged (in the public code it is a vector, which cannot be differentiated); dropout
-acts on a relation's table, once a step, not on each pair; positions count from a window's beginning; a user's smallest
-gap is that of the training split; weight decay acts on biases too; more windows a step.
-
 Shape suffixes: B windows, K positions, N learned steps, P POIs, A anchors, U users, D features.
 """
 
-from collections.abc import Sized
 from typing import Final
 
 import numpy as np
@@ -24,7 +14,7 @@ from recap.history.tensors import Histories
 from recap.published.city import City
 from recap.published.configs import DepoiConfig
 from recap.published.network import SequenceNetwork
-from recap.published.windows import TrainingWindows, Windows, causal_mask, kilometres_apart
+from recap.published.windows import Windows, causal_mask, kilometres_apart
 
 _NEVER: Final = -1e30
 
@@ -120,7 +110,7 @@ class Depoi(SequenceNetwork):
     gap_U: Tensor
 
     def __init__(self, config: DepoiConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         dim, pois, anchors = config.dim, city.num_pois, min(config.anchors, city.num_pois)
         self.transition, self.geography = AnchorConvolution(pois, dim), AnchorConvolution(pois, dim)
         self.transition_pool, self.geography_pool = (nn.Linear(dim, dim, bias=False) for _ in range(2))
@@ -130,8 +120,7 @@ class Depoi(SequenceNetwork):
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
         self.register_buffer("anchor_poi_A", torch.arange(anchors))
-        self.register_buffer("visits_P", city.visits_P.clone(), persistent=False)
-        self.register_buffer("gap_U", smallest_gaps(city), persistent=False)
+        self.hold(visits_P=city.visits_P.clone(), gap_U=smallest_gaps(city))
 
     def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
         """Draw new anchors; they are saved with the weights."""
@@ -159,10 +148,9 @@ class Depoi(SequenceNetwork):
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         return state_ND[:, : self.config.dim] @ self.views()[0].T
 
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
+    def loss(self, batch: tuple[Windows, Tensor]) -> Tensor:
         """Cross-entropy, and losses that separate causal from bias vectors and the two graphs."""
-        assert isinstance(examples, TrainingWindows)
-        windows, learned_BK = examples.batch(index_B)
+        windows, learned_BK = batch
         views = causal_PD, bias_PD, transition_PD, geography_PD = self.views()
         state_ND, bias_ND = self._states(windows, views)[learned_BK].chunk(2, dim=-1)
         target_N = windows.checkins.poi_T[windows.row_BK[learned_BK] + 1]

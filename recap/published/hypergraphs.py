@@ -1,22 +1,10 @@
 """DCHL and MSAHG: views of every place (visitors, near places, later places, half hours), pooled over a user's past.
 
-Lai et al., Disentangled Contrastive Hypergraph Learning for Next POI Recommendation, SIGIR 2024.
-Multifaceted Scenario-Aware Hypergraph Learning for Next POI Recommendation, AAAI 2026.
-
-Departures of both: a case's user is the mean over the distinct places visited up to its source, not over a whole
-sequence; dropout is off at test (the public code leaves it on); the graphs use the training split only; at most
-``near_places`` neighbours within the radius; each step contrasts ``contrast_places`` random places.
-
-Departures of MSAHG: a case counts in its three scenarios, which have equal weight (the public code samples equally from
-each); its score is the mean of three. Parameters stay shared (the public code copies those whose gradients disagree at
-epoch 20). Scenarios are derived: a user is a local by ``local_days``, weekends are the source's, and downtown is the
-half of places nearer to the middle of all training check-ins.
-
 Shape suffixes: B cases, P POIs, U users, S half hours of workday and weekend, N training check-ins, H visits, D
 features.
 """
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator
 from itertools import combinations, pairwise
 from typing import Final
 
@@ -30,10 +18,10 @@ from recap.arithmetic.geodesy import unit_vectors
 from recap.arithmetic.propagation import Propagation
 from recap.features.similar_users import occurrences
 from recap.history.graph import row_normalised
-from recap.history.tensors import SECONDS_PER_DAY, Histories, local_weekday
+from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, Histories, local_weekday
 from recap.published.city import City, places_near
 from recap.published.configs import DchlConfig, HypergraphConfig, MsahgConfig
-from recap.published.network import CaseExamples, PublishedNetwork, slot_of_day
+from recap.published.network import PublishedNetwork, slot_of_day
 
 POOLED: Final = ("collaborative", "geographic", "transitional")
 
@@ -105,14 +93,12 @@ class Dchl(HypergraphNetwork):
     def logits(self, histories: Histories) -> Tensor:
         return match(self.shares, *self.views(histories))
 
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
-        assert isinstance(examples, CaseExamples)
-        batch = examples.take(index_B)
+    def loss(self, batch: CaseBatch) -> Tensor:
         users, places = self.views(batch.histories())
         loss = F.cross_entropy(match(self.shares, users, places), batch.target_B)
         if not self.config.contrast_weight:
             return loss
-        return loss + self.config.contrast_weight * self.contrast(users, places, self.drawn().to(index_B.device))
+        return loss + self.config.contrast_weight * self.contrast(users, places, self.drawn().to(batch.row_B.device))
 
 
 _VIEWS: Final = (*POOLED, "temporal")
@@ -140,8 +126,7 @@ class Msahg(HypergraphNetwork):
             nn.init.xavier_uniform_(table.weight)
         self.gates = nn.ModuleDict({view: nn.Linear(config.dim, config.dim) for view in (*_VIEWS, CLOCK)})
         self.shares = nn.ModuleDict({view: nn.Linear(config.dim, 1) for view in _VIEWS})
-        self.register_buffer("is_local_U", locals_of(city, config.local_days), persistent=False)
-        self.register_buffer("is_downtown_P", downtown(city), persistent=False)
+        self.hold(is_local_U=locals_of(city, config.local_days), is_downtown_P=downtown(city))
         self.graphs = nn.ModuleDict(self._graphs(city))
 
     def _graphs(self, city: City) -> dict[str, nn.Module]:
@@ -210,11 +195,10 @@ class Msahg(HypergraphNetwork):
             total_BP = total_BP.index_add(0, index_B, match(self.shares.values(), *views))
         return total_BP / len(SPLITS)
 
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
+    def loss(self, batch: CaseBatch) -> Tensor:
         """Sum over scenarios of the weighted cross-entropy and contrast between views."""
-        assert isinstance(examples, CaseExamples)
-        batch, tables, losses = examples.take(index_B), self.tables(), []
-        weight, drawn = self.config.contrast_weight, self.drawn().to(index_B.device)
+        tables, losses = self.tables(), []
+        weight, drawn = self.config.contrast_weight, self.drawn().to(batch.row_B.device)
         for split, side, part_B in self.parts(batch.histories()):
             users, places = self.matched(batch.histories().select(part_B), tables, split, side)
             contrast = self.contrast(users, places, drawn)

@@ -1,16 +1,5 @@
 """LoTNext: attention over a window of graph-smoothed places, averaged by distance, with a loss for rare places.
 
-Xu et al., Taming the Long Tail in Human Mobility Prediction, NeurIPS 2024. ``as_published`` keeps mistakes of the
-public code; without it (in brackets) they are corrected:
-
-- the adjustment of training logits adds to rare places [it subtracts, Menon et al. 2021];
-- the loss is averaged before it meets the sample weights [each step has its own weight];
-- user u's row in the user-POI graph is POI row u, and edges end at POI rows without an offset [users have their own];
-- edges are kept or cut by a network that no gradient reaches [edges carry its output as weight];
-- hours are UTC [local].
-
-Departures: future steps are masked fully; the graphs come from our own TransE; those of `recap.published.flashback`.
-
 Shape suffixes: B windows, K positions, N learned steps, U users, P POIs, G neighbours, L user-POI edges, E entities
 (users, then POIs), M triples, D features.
 """
@@ -46,7 +35,7 @@ class Lotnext(SequenceNetwork):
     adjustment_P: Tensor
 
     def __init__(self, config: LotnextConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         dim, width, pois = config.dim, config.dim + _TIME_DIM, city.num_pois
         self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
         self.keep_inner, self.keep_outer = nn.Linear(2 * dim, dim), nn.Linear(dim, 1)

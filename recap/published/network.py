@@ -5,9 +5,8 @@ Shape suffixes: B windows or cases, K positions, N learned steps, P POIs, D feat
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -16,13 +15,22 @@ from torch.nn import functional as F
 from recap import columns as c
 from recap.arithmetic.ragged import sum_within
 from recap.data.dataset import Dataset
-from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, TimedHistories, local_weekday
+from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_weekday
 from recap.published.city import City
-from recap.published.config import PublishedConfig
+from recap.published.configs import PublishedConfig, WindowedConfig
 from recap.published.windows import TrainingWindows, Windows
 from recap.scores import Scores
 
 SLOTS_OF_WEEK: Final = 168
+
+
+class Examples(Protocol):
+    """What a network trains on."""
+
+    def __len__(self) -> int: ...
+
+    def batch(self, index_B: Tensor) -> Any:
+        """What `PublishedNetwork.loss` reads of some examples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +43,7 @@ class CaseExamples:
     def __len__(self) -> int:
         return len(self.row_N)
 
-    def take(self, index_B: Tensor) -> CaseBatch:
+    def batch(self, index_B: Tensor) -> Any:
         return CaseBatch(self.checkins, self.row_N[index_B])
 
 
@@ -49,8 +57,12 @@ class PublishedNetwork(nn.Module, ABC):
     def __init__(self, config: PublishedConfig, city: City) -> None:
         super().__init__()
         self.config = config
-        self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
-        self.register_buffer("category_P", city.category_P, persistent=False)
+        self.hold(coordinates_P2=city.coordinates_P2.clone(), category_P=city.category_P)
+
+    def hold(self, **tensors: Tensor) -> None:
+        """Register buffers that are not saved with the weights."""
+        for name, tensor in tensors.items():
+            self.register_buffer(name, tensor, persistent=False)
 
     @property
     def reads_target_time(self) -> bool:
@@ -67,13 +79,13 @@ class PublishedNetwork(nn.Module, ABC):
     def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
         """Called at every epoch's start, and with ``fresh`` False when a training resumes inside it."""
 
-    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Sized:
+    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Examples:
         """A dataset's training examples, by default its training cases."""
         return CaseExamples(checkins, torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device))
 
     @abstractmethod
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
-        """The mean loss over some examples, a scalar."""
+    def loss(self, batch: Any) -> Tensor:
+        """The mean loss over some examples (`Examples.batch`), a scalar."""
 
     @abstractmethod
     def logits(self, histories: Histories) -> Tensor:
@@ -83,11 +95,8 @@ class PublishedNetwork(nn.Module, ABC):
 class SequenceNetwork(PublishedNetwork):
     """A causal network: one pass gives the state after every check-in of a window of at most ``window`` check-ins."""
 
+    config: WindowedConfig
     within_trajectory: bool = False
-
-    def __init__(self, config: PublishedConfig, city: City, window: int) -> None:
-        super().__init__(config, city)
-        self.window = window
 
     @abstractmethod
     def states(self, windows: Windows) -> Tensor:
@@ -107,17 +116,15 @@ class SequenceNetwork(PublishedNetwork):
         return F.cross_entropy(self.step_logits(state_ND, histories), steps.target_B)
 
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> TrainingWindows:
-        return TrainingWindows.of(dataset, checkins, self.window, within_trajectory=self.within_trajectory)
+        return TrainingWindows.of(dataset, checkins, self.config.window, within_trajectory=self.within_trajectory)
 
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
-        assert isinstance(examples, TrainingWindows)
-        windows, learned_BK = examples.batch(index_B)
-        return self.step_loss(
-            self.states_at(windows, learned_BK), CaseBatch(windows.checkins, windows.row_BK[learned_BK])
-        )
+    def loss(self, batch: tuple[Windows, Tensor]) -> Tensor:
+        windows, learned_BK = batch
+        steps = CaseBatch(windows.checkins, windows.row_BK[learned_BK])
+        return self.step_loss(self.states_at(windows, learned_BK), steps)
 
     def logits(self, histories: Histories) -> Tensor:
-        windows = Windows.of_histories(histories, self.window, within_trajectory=self.within_trajectory)
+        windows = Windows.of_histories(histories, self.config.window, within_trajectory=self.within_trajectory)
         position_K = torch.arange(windows.row_BK.shape[1], device=histories.row_B.device)
         last_BD = self.states_at(windows, position_K == windows.length_B[:, None] - 1)
         return self.step_logits(last_BD, histories)
@@ -139,7 +146,7 @@ def step_times(steps: Histories, *, target_time: bool) -> Tensor:
     """Local seconds of the check-in to predict, or of the last one."""
     if not target_time:
         return steps.local_seconds_B
-    assert isinstance(steps, TimedHistories)
+    assert steps.next_local_seconds_B is not None
     return steps.next_local_seconds_B
 
 

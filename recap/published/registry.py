@@ -5,32 +5,20 @@ from typing import Final
 import torch
 
 from recap.published.city import City
-from recap.published.config import PublishedConfig
-from recap.published.deepmove import Deepmove
+from recap.published.configs import PublishedConfig
 from recap.published.depoi import Depoi
-from recap.published.flashback import Dprl, Flashback, Replay
 from recap.published.hypergraphs import Dchl, Msahg
 from recap.published.lotnext import Lotnext
 from recap.published.network import PublishedNetwork
+from recap.published.recurrent import Deepmove, Dprl, Flashback, Replay
 from recap.published.sasrec import Melt, Sasrec
 from recap.published.sthgcn import Sthgcn
 from recap.published.transformers import Getnext, Rotan
 
-_NETWORKS: Final[dict[str, type[PublishedNetwork]]] = {
-    "flashback": Flashback,
-    "replay": Replay,
-    "lotnext": Lotnext,
-    "sasrec": Sasrec,
-    "melt": Melt,
-    "getnext": Getnext,
-    "dchl": Dchl,
-    "deepmove": Deepmove,
-    "dprl": Dprl,
-    "rotan": Rotan,
-    "depoi": Depoi,
-    "msahg": Msahg,
-    "sthgcn": Sthgcn,
-}
+_KINDS: Final[tuple[type[PublishedNetwork], ...]] = (
+    Flashback, Replay, Lotnext, Sasrec, Melt, Getnext, Dchl, Deepmove, Dprl, Rotan, Depoi, Msahg, Sthgcn,
+)  # fmt: skip
+_NETWORKS: Final = {kind.__name__.lower(): kind for kind in _KINDS}
 """Name in a configuration -> network."""
 
 

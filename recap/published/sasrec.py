@@ -1,18 +1,10 @@
 """SASRec: self-attention over a user's last check-ins, scored against the places' own embeddings; MELT on it: frequent
 users and places teach rare ones.
 
-Kang and McAuley, Self-Attentive Sequential Recommendation, ICDM 2018. Departure: positions are counted from a window's
-beginning.
-
-Kim et al., MELT: Mutual Enhancement of Long-Tailed User and Item for Sequential Recommendation, SIGIR 2023. Departures:
-the branches start from the last epoch of the backbone, not its best; a place's contexts are those of the step's
-windows; a case's window stands for the user's sequence.
-
 Shape suffixes: B windows, K positions, N learned steps, P POIs, U users, H head places or windows, D features.
 """
 
 import math
-from collections.abc import Sized
 from typing import Final
 
 import torch
@@ -56,7 +48,7 @@ class Sasrec(SequenceNetwork):
     visited_V: Tensor
 
     def __init__(self, config: SelfAttentionConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.position_embedding = nn.Embedding(config.window, config.dim)
         for table in (self.poi_embedding, self.position_embedding):
@@ -65,7 +57,7 @@ class Sasrec(SequenceNetwork):
         self.blocks = nn.ModuleList(Block(config.dim, config.dropout) for _ in range(config.blocks))
         self.norm = nn.LayerNorm(config.dim)
         visited_V = torch.unique(city.train.user_T * city.num_pois + city.train.poi_T)
-        self.register_buffer("visited_V", visited_V, persistent=False)
+        self.hold(visited_V=visited_V)
 
     def states(self, windows: Windows) -> Tensor:
         poi_BK = windows.poi_BK
@@ -118,10 +110,8 @@ class Melt(Sasrec):
         length_U = torch.bincount(city.train.user_T, minlength=city.num_users)
         self.least_length = float(torch.quantile(length_U.double(), config.head_users))
         self.least_visits = float(torch.quantile(city.visits_P.double(), config.head_places))
-        self.register_buffer("length_U", length_U, persistent=False)
-        self.register_buffer("visits_P", city.visits_P, persistent=False)
-        self.register_buffer("is_head_U", length_U > self.least_length, persistent=False)
-        self.register_buffer("is_head_P", city.visits_P > self.least_visits, persistent=False)
+        self.hold(length_U=length_U, visits_P=city.visits_P)
+        self.hold(is_head_U=length_U > self.least_length, is_head_P=city.visits_P > self.least_visits)
         # Saved with the weights: during the backbone's epochs the branches do not act.
         self.register_buffer("acting", torch.zeros(()))
         self.progress = 0.0
@@ -152,9 +142,8 @@ class Melt(Sasrec):
         tail_N1 = self.acting * ~self.is_head_U[steps.user_B][:, None]
         return super().step_logits(state_ND + tail_N1 * self.user_branch(state_ND), steps)
 
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
-        assert isinstance(examples, TrainingWindows)
-        windows, learned_BK = examples.batch(index_B)
+    def loss(self, batch: tuple[Windows, Tensor]) -> Tensor:
+        windows, learned_BK = batch
         states_BKD = self.states(windows)
         loss = self.step_loss(states_BKD[learned_BK], CaseBatch(windows.checkins, windows.row_BK[learned_BK]))
         if not self.branches_act:

@@ -1,17 +1,9 @@
 """STHGCN: a trajectory's check-ins become one state, which attends to earlier trajectories, own and similar ones.
 
-Yan et al., Spatio-Temporal Hypergraph Learning for Next POI Recommendation, SIGIR 2023.
-
-Departures: a quarter of the published width; at most 20 own and 20 others' trajectories (there: 300); one layer reads
-prefixes and complete trajectories (there: two); no gradient goes through neighbours; a neighbour's kind has one vector
-(there: the sum of two); others' trajectories come from the training split (there: from validation and test too); a case
-without neighbours keeps its own state; the kept epoch has the best validation MRR.
-
 Shape suffixes: B cases, J trajectories, H check-ins or neighbours, N neighbours of all cases, A heads, P POIs, T
 check-ins of a table, D features.
 """
 
-from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Final
 
@@ -106,11 +98,8 @@ class SimilarTrajectories:
         """Others' trajectories that ended before a prefix began, most similar by the Jaccard index of places.
         ``start_B``: UTC seconds at which each prefix's trajectory began. Returns case and trajectory, (N,) each.
         """
-        poi_H, start, user = (
-            prefixes.checkins.poi_T[prefixes.row_H],
-            start_B.cpu().numpy(),
-            prefixes.user_J.cpu().numpy(),
-        )
+        poi_H = prefixes.checkins.poi_T[prefixes.row_H]
+        start, user = start_B.cpu().numpy(), prefixes.user_J.cpu().numpy()
         shape = (len(prefixes), self.member_PJ.shape[0])
         visited_BP = occurrences(prefixes.owner_H.cpu().numpy(), poi_H.cpu().numpy(), shape)
         size_B, step = visited_BP.sum(axis=1), max(1, _CELLS_AT_ONCE // len(self.user_J))
@@ -136,6 +125,12 @@ class NeighbourExamples(CaseExamples):
     """
 
     other_NM: Tensor
+
+    def batch(self, index_B: Tensor) -> tuple[CaseBatch, tuple[Tensor, Tensor]]:
+        """Cases, and case and trajectory of each of the others'."""
+        other_BM = self.other_NM[index_B]
+        case_H, place_H = (other_BM >= 0).nonzero(as_tuple=True)
+        return CaseBatch(self.checkins, self.row_N[index_B]), (case_H, other_BM[case_H, place_H])
 
 
 class NumberCode(nn.Module):
@@ -300,13 +295,10 @@ class Sthgcn(PublishedNetwork):
         outline = TrajectoryEnds.of(histories.checkins)
         return self.output(self.states(histories, outline, self.others(histories, outline)))
 
-    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
-        assert isinstance(examples, NeighbourExamples)
-        batch, other_BM = CaseBatch(examples.checkins, examples.row_N[index_B]), examples.other_NM[index_B]
-        case_H, place_H = (other_BM >= 0).nonzero(as_tuple=True)
-        others = case_H, other_BM[case_H, place_H]
-        logits_BP: Tensor = self.output(self.states(batch.histories(), TrajectoryEnds.of(examples.checkins), others))
-        return F.cross_entropy(logits_BP, batch.target_B)
+    def loss(self, batch: tuple[CaseBatch, tuple[Tensor, Tensor]]) -> Tensor:
+        cases, others = batch
+        logits_BP: Tensor = self.output(self.states(cases.histories(), TrajectoryEnds.of(cases.checkins), others))
+        return F.cross_entropy(logits_BP, cases.target_B)
 
 
 def heard(

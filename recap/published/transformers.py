@@ -1,16 +1,5 @@
 """GETNext and ROTAN: Transformers over a trajectory.
 
-Yang et al., GETNext: Trajectory Flow Map Enhanced Transformer for Next POI Recommendation, SIGIR 2022: place embeddings
-and a transition map from a graph of all transitions. Departures: attention runs within a trajectory (the public code
-passes (batch, step) tensors as (step, batch), so trajectories attend to each other). Features are scaled, unless
-``raw_features``. The learning rate follows validation MRR, not loss.
-
-Feng et al., ROTAN: A Rotation-based Temporal Attention Network for Time-Specific Next POI Recommendation, KDD 2024: two
-encoders, of user and of place, both rotated by hour and weekday. ``target_time``, off by default, rotates states by the
-hour and weekday of the predicted check-in, as published; else by the source's. Departures: place embeddings start
-random, not from a RotatE; a quadtree cell is that of the place, without the public code's half pixel; codes of places
-are computed once a step; trajectories of two check-ins are learned and first steps are scored.
-
 Windows of many lengths are read without padding: most trajectories have two or three check-ins, a few have a hundred.
 Attention takes windows of one length together.
 
@@ -157,7 +146,7 @@ class Getnext(PackedNetwork):
     own_P: Tensor
 
     def __init__(self, config: GetnextConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         dim, side, pois = config.dim, config.side_dim, city.num_pois
         features_PF = place_features(city, raw=config.raw_features)
         widths = [features_PF.shape[1], max(dim // 4, 1), max(dim // 2, 1), dim]
@@ -178,9 +167,7 @@ class Getnext(PackedNetwork):
             nn.init.xavier_uniform_(linear.weight, gain=1.414)
         self.dropout = WordDropout(config.dropout)
         self.flow = Propagation(row_normalised(city.graph.counts + sparse.eye_array(pois)))
-        for name, array in flow_map(city).items():
-            self.register_buffer(name, torch.from_numpy(array), persistent=False)
-        self.register_buffer("features_PF", features_PF, persistent=False)
+        self.hold(features_PF=features_PF, **flow_map(city))
 
     def places(self) -> Tensor:
         """Embeddings of all POIs after the graph convolutions, (P, D)."""
@@ -242,19 +229,16 @@ def place_features(city: City, *, raw: bool) -> Tensor:
     return torch.cat([numbers_P3[:, :1], one_hot_PC, numbers_P3[:, 1:]], dim=1).float()
 
 
-def flow_map(city: City) -> dict[str, np.ndarray]:
+def flow_map(city: City) -> dict[str, Tensor]:
     """(D + I)^-1 (A + I) by its edges: those of row s are ``start_P1[s]`` to ``start_P1[s + 1]``, excluded. Returns
     ``to_L`` and ``share_L``, A_sd / (D_s + 1); ``own_P``, 1 / (D_s + 1).
     """
     counts = city.graph.counts
     total_P = counts.sum(axis=1) + 1.0
     share_L = counts.data / np.repeat(total_P, np.diff(counts.indptr))
-    return {
-        "start_P1": counts.indptr.astype(np.int64),
-        "to_L": counts.indices.astype(np.int64),
-        "share_L": share_L.astype(np.float32),
-        "own_P": (1 / total_P).astype(np.float32),
-    }
+    found = {"start_P1": counts.indptr.astype(np.int64), "to_L": counts.indices.astype(np.int64)}
+    found |= {"share_L": share_L.astype(np.float32), "own_P": (1 / total_P).astype(np.float32)}
+    return {name: torch.from_numpy(array) for name, array in found.items()}
 
 
 _LEVEL: Final = 25
@@ -307,7 +291,7 @@ class Rotan(PackedNetwork):
     runs_PG: Tensor
 
     def __init__(self, config: RotanConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         dim, pois = config.dim, city.num_pois
         self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
         self.run_embedding = nn.Embedding(NUM_TOKENS, dim)
@@ -322,7 +306,7 @@ class Rotan(PackedNetwork):
             nn.init.uniform_(output.weight, -0.1, 0.1)
             nn.init.zeros_(output.bias)
         self.dropout = WordDropout(config.dropout)
-        self.register_buffer("runs_PG", quadkey_runs(city.coordinates_P2), persistent=False)
+        self.hold(runs_PG=quadkey_runs(city.coordinates_P2))
 
     def codes(self, poi_M: Tensor) -> Tensor:
         """The code of some places' cells, (M, D)."""

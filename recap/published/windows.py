@@ -5,7 +5,6 @@ Windows are padded on the right: a causal network never sees the padding.
 Shape suffixes: T check-ins, W windows of a training, B windows of a batch, K positions, N learned steps, D features.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -19,7 +18,7 @@ from recap import columns as c
 from recap.arithmetic.geodesy import EARTH_RADIUS_KM
 from recap.data.cases import history_only
 from recap.data.dataset import Dataset
-from recap.history.tensors import SECONDS_PER_DAY, CheckinTensors, Histories
+from recap.history.tensors import CheckinTensors, Histories
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,17 +164,6 @@ def by_length(windows: Windows, states: Callable[[Windows], Tensor]) -> Tensor:
 def causal_mask(length: int, device: torch.device) -> Tensor:
     """Bool (K, K): position i may look at positions j <= i."""
     return torch.ones(length, length, dtype=torch.bool, device=device).tril()
-
-
-def time_weights(seconds_BK: Tensor, decay: float, dtype: torch.dtype) -> Tensor:
-    """1/2 (1 + cos(2 pi dt)) exp(-decay dt) with dt in days, (B, K, K) (Flashback, Eq. 5)."""
-    days_BKK = (seconds_BK[:, :, None] - seconds_BK[:, None, :]).to(dtype) / SECONDS_PER_DAY
-    return (1 + torch.cos(2 * math.pi * days_BKK)) / 2 * torch.exp(-decay * days_BKK.abs())
-
-
-def degrees_apart(coordinates_BK2: Tensor) -> Tensor:
-    """Euclidean distance in degrees, (B, K, K), as in the public code."""
-    return torch.linalg.vector_norm(coordinates_BK2[:, :, None] - coordinates_BK2[:, None, :], dim=-1)
 
 
 def kilometres_apart(coordinates_BK2: Tensor) -> Tensor:

@@ -1,4 +1,6 @@
-"""Data frames written one after another into a CSV, Excel, Parquet or JSON-lines file."""
+"""Data frames written one after another into a CSV, Excel, Parquet or JSON-lines file; Parquet files that may be
+anything.
+"""
 
 import json
 from collections.abc import Iterable
@@ -80,3 +82,12 @@ def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
         if pd.api.types.is_datetime64_any_dtype(column)
     }
     return finite_json(frame.assign(**times).to_dict(orient="records"))
+
+
+def read_validated(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """A table, validated before use: an index beyond its dictionary would read foreign memory. Raises
+    pyarrow.ArrowException, OSError: no Parquet file, or its values do not fit their types.
+    """
+    table = pq.read_table(path, columns=columns)
+    table.validate(full=True)
+    return table

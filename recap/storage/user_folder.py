@@ -1,7 +1,8 @@
-"""Folder of the user's own files, moved by the environment variable RECAP_HOME."""
+"""Folder of the user's own files, moved by the environment variable RECAP_HOME, and paths of installed files."""
 
 import os
 import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -66,3 +67,16 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RecapError(f"cannot make {folder} ({error.strerror or error}); set {HOME_VARIABLE} elsewhere") from error
+
+
+def data_path(package: str, name: str) -> Path:
+    """A file or folder inside an installed package, named with dots."""
+    return Path(str(files(package) / name))
+
+
+def bundles_folder() -> Path:
+    """The folder of the bundled cities. A wheel has the repository's ``checkpoints`` as ``recap/bundles`` (see
+    pyproject.toml). A checkout is read in place.
+    """
+    in_wheel = data_path("recap", "bundles")
+    return in_wheel if in_wheel.is_dir() else in_wheel.parents[1] / "checkpoints"

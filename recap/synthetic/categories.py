@@ -10,6 +10,12 @@ KINDS: Final = ("centre", "harbour", "nightlife", "business", "works", "homes", 
 _DAYS: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("days.toml").read_text(encoding="utf-8"))
 _HOURS: Final[dict[str, list[str]]] = _DAYS["hours"]
 """Busyness by hour of the day, one digit per hour from midnight; 0 is closed. Monday to Friday, Saturday and Sunday."""
+EXPLORE: Final[list[int]] = _DAYS["explore"]
+"""Chance that a new place is tried, by number of places known."""
+MIX: Final[dict[str, Any]] = _DAYS["people"]
+"""What people are drawn from."""
+CIRCLE: Final[dict[str, int]] = _DAYS["circle"]
+"""Number of places known before the record, by group."""
 
 
 class Category(NamedTuple):

@@ -8,10 +8,10 @@ import pandas as pd
 
 from recap import columns as c
 from recap.errors import ConfigError
-from recap.synthetic.basemap import degrees_of_metres
 from recap.synthetic.categories import CATEGORIES
 from recap.synthetic.draws import Draws
 from recap.synthetic.people import build_people
+from recap.synthetic.shapes import Point
 from recap.synthetic.venues import build_venues
 from recap.synthetic.walk import City, Life, Routes, check_in
 
@@ -21,6 +21,8 @@ FIRST_DAY: Final = datetime(2024, 1, 8, tzinfo=UTC)  # a Monday; local midnight 
 # Days from FIRST_DAY on which clocks change: summer time, one hour ahead, from 31 March to 27 October 2024
 _SUMMER: Final = range(83, 293)
 _MAX_PEOPLE: Final = 3_000
+_LATITUDE_0: Final = 46_000_000  # microdegrees
+_LONGITUDE_0: Final = -16_000_000
 
 
 def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFrame:
@@ -69,6 +71,17 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
         }
     )
     return frame[[*c.RAW_COLUMNS, c.POI_NAME]]
+
+
+def degrees_of_metres(point: Point, digits: int = 5) -> tuple[float, float]:
+    """(longitude, latitude) of a point in metres from the city's middle, in integer arithmetic: one degree is 111,195 m
+    of latitude and 77,243 m of longitude, exact within 0.5 % in the whole city.
+    """
+    x, y = point
+    unit = 10 ** (6 - digits)
+    longitude = (_LONGITUDE_0 + x * 12_946 // 1000) // unit
+    latitude = (_LATITUDE_0 + y * 8_993 // 1000) // unit
+    return longitude / 10**digits, latitude / 10**digits
 
 
 def _names(pattern: str, count: int) -> np.ndarray:

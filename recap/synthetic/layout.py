@@ -1,15 +1,57 @@
-"""The city's shape from `places`: outlines of water, streets, sites for venues."""
+"""The city's shape: outlines of water, streets, sites for venues, from a map drawn by hand in map.toml.
 
+Metres from Tram Square. The city is invented and lies in the open Atlantic, where no real place is. No seed changes its
+shape.
+"""
+
+import tomllib
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from recap.synthetic import places
 from recap.synthetic.draws import Draws
-from recap.synthetic.shapes import Line, inside, roughen, runs, smooth, widen
+from recap.synthetic.shapes import Line, Point, inside, roughen, runs, smooth, widen
+
+FAR: Final = 90_000  # metres; a camera never reaches the edge of the map
+
+
+def _with_points(value: Any) -> Any:
+    """Values read from TOML, with tuples in place of lists of whole numbers."""
+    if isinstance(value, dict):
+        return {name: _with_points(inner) for name, inner in value.items()}
+    if not isinstance(value, list):
+        return value
+    return tuple(value) if all(isinstance(inner, int) for inner in value) else [_with_points(inner) for inner in value]
+
+
+MAP: Final[dict[str, Any]] = _with_points(
+    tomllib.loads(Path(__file__).with_name("map.toml").read_text(encoding="utf-8"))
+)
+"""Outlines and lines by name. Land lies north of the coast, sea south of it; west to east."""
+
+
+class District(NamedTuple):
+    """A named quarter: `kind` decides what opens there; `grid` is the direction of streets (east, north, length), a
+    Pythagorean triple; `blocks` the spacing of streets and cross streets in metres; `bend` the radius of their curves
+    (0: straight); `heart` the busiest point.
+    """
+
+    name: str
+    kind: str
+    outline: Line
+    grid: tuple[int, int, int]
+    blocks: tuple[int, int]
+    bend: int
+    heart: Point
+    label: Point
+
+
+DISTRICTS: Final = tuple(District(**values) for values in MAP["districts"])
+
 
 _SHAPE_SEED = 1  # for shores and missing street blocks
 _STEP = 40  # metres between possible sites
@@ -21,7 +63,7 @@ _MISSING_BLOCKS = {"centre": 40, "harbour": 120, "nightlife": 50, "business": 60
 
 
 class Layout(NamedTuple):
-    """Outlines in metres. `streets` and `sites` are per district, in the order of `places.DISTRICTS`."""
+    """Outlines in metres. `streets` and `sites` are per district, in the order of `DISTRICTS`."""
 
     sea: Line
     coast: Line
@@ -38,29 +80,28 @@ class Layout(NamedTuple):
         return sea | _inside_any(points, (self.river, *self.lakes.values()))
 
     def in_park(self, points: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        return _inside_any(points, (places.AIRFIELD, *self.parks.values()))
+        return _inside_any(points, (MAP["airfield"], *self.parks.values()))
 
 
 @lru_cache(maxsize=1)
 def build_layout() -> Layout:
     """Build the city's shape. The result is shared: do not change it."""
     draws = Draws(_SHAPE_SEED, 0)
-    coast = smooth(roughen(places.COAST, draws, rounds=2, reach=7), 1)
-    centre = smooth(roughen(places.RIVER, draws, rounds=1, reach=12), 2)
+    coast = smooth(roughen(MAP["coast"], draws, rounds=2, reach=7), 1)
+    centre = smooth(roughen(MAP["river"], draws, rounds=1, reach=12), 2)
     last = len(centre) - 1
-    known = len(places.RIVER_WIDTHS) - 1
-    widths = [places.RIVER_WIDTHS[index * known // last] for index in range(last + 1)]
+    widths = MAP["river_widths"]
     layout = Layout(
-        sea=[*coast, (places.FAR, -places.FAR), (-places.FAR, -places.FAR)],
+        sea=[*coast, (FAR, -FAR), (-FAR, -FAR)],
         coast=coast,
-        river=widen(centre, widths),
-        islands=_soft(places.ISLANDS, draws),
-        lakes=_soft(places.LAKES, draws),
-        parks={name: smooth(outline, 2, closed=True) for name, outline in places.PARKS.items()},
+        river=widen(centre, [widths[index * (len(widths) - 1) // last] for index in range(last + 1)]),
+        islands=_soft(MAP["islands"], draws),
+        lakes=_soft(MAP["lakes"], draws),
+        parks={name: smooth(outline, 2, closed=True) for name, outline in MAP["parks"].items()},
         streets=[],
         sites=[],
     )
-    for district in places.DISTRICTS:
+    for district in DISTRICTS:
         streets, sites = _lay_streets(district, layout, draws)
         layout.streets.append(streets)
         layout.sites.append(sites)
@@ -86,7 +127,7 @@ def _soft(outlines: dict[str, Line], draws: Draws) -> dict[str, Line]:
     }
 
 
-def _lay_streets(district: places.District, layout: Layout, draws: Draws) -> tuple[list[Line], Line]:
+def _lay_streets(district: District, layout: Layout, draws: Draws) -> tuple[list[Line], Line]:
     heart_x, heart_y = district.heart
     reach = max(max(abs(x - heart_x), abs(y - heart_y)) for x, y in district.outline) * 3 // 2
     missing = _MISSING_BLOCKS.get(district.kind, 150)
@@ -113,7 +154,7 @@ def _lay_streets(district: places.District, layout: Layout, draws: Draws) -> tup
     return [[(x, y) for x, y in street] for street in streets], [(x, y) for x, y in sites[dry].tolist()]
 
 
-def _place(district: places.District, along: npt.NDArray[np.int64], offset: int, across: bool) -> npt.NDArray[np.int64]:
+def _place(district: District, along: npt.NDArray[np.int64], offset: int, across: bool) -> npt.NDArray[np.int64]:
     """Points of one street in metres, on the district's bent and turned grid."""
     u, v = (along, np.full_like(along, offset)) if across else (np.full_like(along, offset), along)
     if district.bend:

@@ -7,27 +7,17 @@ from typing import Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from recap.synthetic import places
-from recap.synthetic.categories import CATEGORIES, CATEGORY_INDEX, GROUPS, TIMETABLES, Errand
+from recap.synthetic.categories import CATEGORIES, CATEGORY_INDEX, GROUPS, MIX, TIMETABLES, Errand
 from recap.synthetic.draws import Draws, Gravity, pick_weighted
+from recap.synthetic.layout import DISTRICTS
 from recap.synthetic.shapes import Point
 from recap.synthetic.venues import Venue
 
 _T = TypeVar("_T")
 DAYS: Final = 294
-_TYPES: Final = (("commuter", 255), ("worker", 405), ("student", 130), ("local", 130), ("visitor", 80))
-# Check-ins on an active day, per mille before the kind of venue counts; dealt evenly
-_EAGERNESS: Final = (1971, 2077, 2182, 2288, 2429, 2570, 2710, 2886, 3098, 3344, 3626, 3978, 4576, 5632, 7392, 10560)
 _NEAR: Final = Gravity(softening=3, power=4)  # for homes and workplaces
-# How readily a person checks in at a kind of venue, per mille
-_TELLS: Final = (50, 200, 500, 800, 1200, 1600, 2200)
-_PARENTS: Final = 300  # per mille of working and local people
 _VISITOR_EAGERNESS: Final = 900
 _VISITOR_ACTIVE_DAYS: Final = 900
-_RHYTHM: Final = (10, 20, 40, 80, 150, 300)  # per cent, by weekday
-_SHIFTS: Final = (-60, -45, -30, -20, -10, 0, 0, 10, 20, 30, 45, 60, 75, 90, 150, 330)
-# Share of days on which a person checks in, per mille; dealt evenly
-_ACTIVE_DAYS: Final = (70, 74, 81, 87, 94, 101, 109, 122, 140, 168, 220, 338)
 
 
 @dataclass(frozen=True)
@@ -68,9 +58,9 @@ def build_people(venues: list[Venue], seed: int, people: int) -> list[Person]:
     """Draw the people one by one; homes and workplaces fill up."""
     town = _Town(venues)
     draws = Draws(seed, 5)
-    kinds = _deal([kind for kind, share in _TYPES for _ in range(share)], people, draws)
-    eagerness = _deal(_EAGERNESS, people, draws)
-    active_days = _deal(_ACTIVE_DAYS, people, draws)
+    kinds = _deal([kind for kind, share in MIX["types"].items() for _ in range(share)], people, draws)
+    eagerness = _deal(MIX["eagerness"], people, draws)
+    active_days = _deal(MIX["active_days"], people, draws)
     return [
         _settle(town, kind, eager, active, Draws(seed, 2, number))
         for number, (kind, eager, active) in enumerate(zip(kinds, eagerness, active_days, strict=True))
@@ -93,12 +83,12 @@ class _Town:
         self.schools = np.flatnonzero([venue.category == CATEGORY_INDEX["School"] for venue in venues])
         self.campus = _of_group(venues, "campus")
         self.hubs = _of_group(venues, "hub")
-        kinds = np.array([*(district.kind for district in places.DISTRICTS), "outside"])
+        kinds = np.array([*(district.kind for district in DISTRICTS), "outside"])
         outlying = kinds[[venue.district for venue in venues]] == "town"
         self.town_flats = _some(self.flats, outlying)
         self.city_flats = _some(self.flats, ~outlying)
         self.city_work = _some(self.work, ~outlying)
-        self.heart = next(district.heart for district in places.DISTRICTS if district.kind == "campus")
+        self.heart = next(district.heart for district in DISTRICTS if district.kind == "campus")
 
     def take(self, choices: npt.NDArray[np.int64], draws: Draws, near: Point | None = None, fills: int = 1) -> int:
         """A venue in proportion to its room and, with `near`, to gravity; its room shrinks by `fills`."""
@@ -136,7 +126,7 @@ def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Dra
         anchors = (*anchors, town.take(town.work, draws, near=town.at[anchors[0]], fills=16))
     family = town.take(town.flats, draws, near=town.at[home], fills=16)
     school = -1
-    if kind in ("worker", "commuter", "local") and draws.chance(_PARENTS):
+    if kind in ("worker", "commuter", "local") and draws.chance(MIX["parents"]):
         school = town.take(town.schools, draws, near=town.at[home], fills=4)
     timetable = "worker" if kind == "commuter" else kind
     first, last = 0, DAYS
@@ -157,8 +147,8 @@ def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Dra
         last_day=min(last, DAYS),
         habits=tuple(_habit(errand, draws) for errand in TIMETABLES[timetable]),
         tastes=tuple(draws.below(4) * draws.below(4) for _ in CATEGORIES),
-        tells=tuple(_TELLS[draws.below(len(_TELLS))] for _ in CATEGORIES),
-        shift=_SHIFTS[draws.below(len(_SHIFTS))],
+        tells=tuple(_one_of("tells", draws) for _ in CATEGORIES),
+        shift=_one_of("shifts", draws),
         curiosity=draws.between(40, 160) * (3 if visiting else 1),
         circle=0 if visiting else draws.between(30, 170),
         eagerness=_VISITOR_EAGERNESS if visiting else eagerness,
@@ -171,7 +161,12 @@ def _habit(errand: Errand, draws: Draws) -> tuple[int, ...]:
     liking = draws.between(30, 170)
     if errand.group in ("anchor", "campus", "home"):
         return (liking,) * 7
-    return tuple(liking * _RHYTHM[draws.below(len(_RHYTHM))] // 100 for _ in range(7))
+    return tuple(liking * _one_of("rhythm", draws) // 100 for _ in range(7))
+
+
+def _one_of(name: str, draws: Draws) -> int:
+    values: list[int] = MIX[name]
+    return values[draws.below(len(values))]
 
 
 def _some(choices: npt.NDArray[np.int64], fit: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:

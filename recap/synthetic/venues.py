@@ -8,10 +8,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from recap.synthetic import places
 from recap.synthetic.categories import CATEGORIES, CATEGORY_INDEX, KINDS
 from recap.synthetic.draws import Draws
-from recap.synthetic.layout import Layout, build_layout, dry_shore
+from recap.synthetic.layout import DISTRICTS, MAP, District, Layout, build_layout, dry_shore
 from recap.synthetic.shapes import Line, Point, inside
 
 _NAMES: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
@@ -32,7 +31,7 @@ _HEART_METRES: Final = 700  # streets this far from a district's heart have half
 
 
 class Venue(NamedTuple):
-    """One place of the city; `at` in metres, `district` an index into `places.DISTRICTS` (-1: outside all)."""
+    """One place of the city; `at` in metres, `district` an index into `DISTRICTS` (-1: outside all)."""
 
     name: str
     category: int
@@ -45,9 +44,9 @@ def build_venues(seed: int, people: int) -> list[Venue]:
     """Place the venues for this many people, hubs and mapped parks first."""
     draws = Draws(seed, 1)
     layout = build_layout()
-    density = [_site_weights(district, sites) for district, sites in zip(places.DISTRICTS, layout.sites, strict=True)]
+    density = [_site_weights(district, sites) for district, sites in zip(DISTRICTS, layout.sites, strict=True)]
     green, strand = _park_sites(layout), _beach_sites(layout)
-    found = [Venue(hub.name, CATEGORY_INDEX[hub.category], hub.at, hub.weight) for hub in places.HUBS]
+    found = [Venue(name, CATEGORY_INDEX[kind], at, weight) for name, kind, at, weight in MAP["hubs"]]
     park = CATEGORY_INDEX["Park"]
     found += [Venue(name, park, sites[len(sites) // 2], _PARK_APPEAL) for name, sites in green.items() if sites]
     taken, used = {venue.name for venue in found}, {venue.at for venue in found}
@@ -55,7 +54,7 @@ def build_venues(seed: int, people: int) -> list[Venue]:
         appeals = _APPEAL[category.spread]
         thickness = [
             int(category.where[KINDS.index(district.kind)]) * weights[-1]
-            for district, weights in zip(places.DISTRICTS, density, strict=True)
+            for district, weights in zip(DISTRICTS, density, strict=True)
         ]
         for _ in range(max(category.venues * people // 620, 2) if category.venues else 0):
             at: Point | None = None
@@ -75,7 +74,7 @@ def build_venues(seed: int, people: int) -> list[Venue]:
     return [venue._replace(district=quarter) for venue, quarter in zip(found, quarters, strict=True)]
 
 
-def _site_weights(district: places.District, sites: Line) -> list[int]:
+def _site_weights(district: District, sites: Line) -> list[int]:
     """Running sums of weights that fall with the distance from the district's heart."""
     heart_x, heart_y = district.heart
     away = (isqrt((x - heart_x) ** 2 + (y - heart_y) ** 2) for x, y in sites)
@@ -103,14 +102,14 @@ def _districts_of(points: Line) -> list[int]:
     """The district each point lies in, -1 outside all."""
     where = np.array(points, dtype=np.int64)
     quarters = np.full(len(where), -1)
-    for index, district in reversed(list(enumerate(places.DISTRICTS))):
+    for index, district in reversed(list(enumerate(DISTRICTS))):
         quarters[inside(where, district.outline)] = index
     return quarters.tolist()
 
 
 def _draw_name(category: str, at: Point, taken: set[str], draws: Draws) -> str:
     """A new venue name, added to `taken`."""
-    near = min(places.DISTRICTS, key=lambda d: (d.heart[0] - at[0]) ** 2 + (d.heart[1] - at[1]) ** 2)
+    near = min(DISTRICTS, key=lambda d: (d.heart[0] - at[0]) ** 2 + (d.heart[1] - at[1]) ** 2)
 
     def drawn(kind: str) -> str:
         return _WORDS[kind][draws.below(len(_WORDS[kind]))]

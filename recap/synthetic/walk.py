@@ -13,18 +13,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from recap.synthetic.categories import BUSY, CATEGORIES, CATEGORY_INDEX, GROUPS, TIMETABLES
+from recap.synthetic.categories import BUSY, CATEGORIES, CATEGORY_INDEX, CIRCLE, EXPLORE, GROUPS, TIMETABLES
 from recap.synthetic.draws import REACH, Draws, Gravity, pick_weighted
 from recap.synthetic.people import Person
 from recap.synthetic.venues import Venue
 
-# 0.6 * S**-0.21 per mille for S = 1 .. 64 places (rho and gamma of Song et al.); the last one holds beyond
-_EXPLORE: Final = (
-    600, 519, 476, 448, 428, 412, 399, 388, 378, 370, 363, 356, 350, 345, 340, 335, 331, 327, 323, 320, 317, 314, 311,
-    308, 305, 303, 300, 298, 296, 294, 292, 290, 288, 286, 284, 283, 281, 280, 278, 277, 275, 274, 272, 271, 270, 268,
-    267, 266, 265, 264, 263, 262, 261, 260, 259, 258, 257, 256, 255, 254, 253, 252, 251, 251,
-)  # fmt: skip
-_EXPLORE_PART: Final = 600  # per mille of the above
+_EXPLORE_PART: Final = 600  # per mille of `EXPLORE`
 _NEW: Final = Gravity(softening=3, power=4)
 _KNOWN: Final = Gravity(softening=5, power=3)
 _SAME_ERRAND: Final = 6  # weight of an earlier visit on the same errand; that of any other is 1
@@ -35,11 +29,7 @@ _LATEST: Final = 1_590  # minutes; end of the longest day
 _SECOND_OFFICE: Final = 200  # per mille of working days, for those with two workplaces
 _LECTURES: Final = (0, 1, 0, 2, 0, 1)  # a student's building, by weekday and lecture
 
-# Places known before the record, per errand of a group, in hundredths; and how often each was visited
-_CIRCLE: Final = {
-    "coffee": 200, "lunch": 300, "dinner": 400, "night": 300, "grocery": 200, "service": 200, "sport": 150, "shop": 200,
-    "outdoor": 300, "culture": 200, "show": 150, "home": 200, "work": 200,
-}  # fmt: skip
+# Earlier visits to a place known before the record
 _FAMILIARITY: Final = (1, 1, 2, 2, 3, 3, 4, 5, 7, 10)
 _ANY: Final = -1  # key of a place's visits on any errand; also: nowhere yet today
 
@@ -135,11 +125,11 @@ class Life:
         person, draws = self.person, self.draws
         for number, errand in enumerate(self.errands):
             group = self._groups[number]
-            if self._own[number] >= 0 or group not in _CIRCLE:
+            if self._own[number] >= 0 or group not in CIRCLE:
                 continue
             categories = [c for c in GROUPS[group] if person.tastes[c]] or GROUPS[group]
             shares = [CATEGORIES[c].share * (1 + person.tastes[c]) for c in categories]
-            for _ in range((_CIRCLE[group] * person.circle // 100 + draws.below(100)) // 100):
+            for _ in range((CIRCLE[group] * person.circle // 100 + draws.below(100)) // 100):
                 origin = person.home if errand.near == "home" or draws.chance(400) else person.anchors[0]
                 venue = self.city.discover(
                     categories[draws.pick(shares)], origin, [*self._known[group], person.home], draws
@@ -189,7 +179,7 @@ class Life:
         familiar = self._known[self._groups[number]]
         origin = person.home if errand.near == "home" else here
         busy = BUSY[weekday >= 5][hour]
-        explore = _EXPLORE[min(len(self._memory), len(_EXPLORE) - 1)] * _EXPLORE_PART * person.curiosity // 100
+        explore = EXPLORE[min(len(self._memory), len(EXPLORE) - 1)] * _EXPLORE_PART * person.curiosity // 100
         if not familiar or draws.below(1_000_000) < explore:
             found = self._follow(number, here, busy)
             if found is None:

@@ -1,5 +1,6 @@
 """Baselines by name, ready to score. Fitted curves are cached by dataset."""
 
+import logging
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,13 +30,22 @@ from recap.storage.cache_keys import cache_key
 from recap.storage.tensors import load_tensors, load_weights, save_tensors
 from recap.storage.user_folder import user_subfolder
 
+_log: Final = logging.getLogger(__name__)
+FITTING: Final = "Fitting the curves to {data}, once"
 MOST_PLACES: Final = 20_000
 """Up to here the curves are fitted unasked: a fit scores every place for every training case."""
 
 
-def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph, *, keep: bool = True) -> Scorer:
-    """A baseline by its name. ``keep``: whether to write a new fit of the curves to the cache. Raises ConfigError:
-    unknown name; DataError: the curves need a training and a validation case.
+def build_baseline(
+    name: str,
+    dataset: Dataset,
+    graph: TransitionGraph,
+    *,
+    keep: bool = True,
+    say: Callable[[str], None] = _log.info,
+) -> Scorer:
+    """A baseline by its name. ``keep``: whether to write a new fit of the curves to the cache; ``say``: told before it.
+    Raises ConfigError: unknown name; DataError: the curves need a training and a validation case.
     """
     builders: dict[str, Callable[[], Scorer]] = {
         "popularity": lambda: Popularity(dataset),
@@ -44,7 +54,7 @@ def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph, *, keep:
         "count_plus_markov": lambda: CountPlusMarkov(dataset, graph),
         "nearest": lambda: Nearest(dataset),
         AT_TIME: lambda: VisitCountAtTime(dataset),
-        FEATURE_CURVES: lambda: _cached_curves(dataset, graph, keep=keep),
+        FEATURE_CURVES: lambda: _fitted_curves(dataset, graph, keep, say),
     }
     if name not in builders:
         raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
@@ -58,13 +68,14 @@ def is_fitted(dataset_hash: str) -> bool:
     return False
 
 
-def _cached_curves(dataset: Dataset, graph: TransitionGraph, *, keep: bool) -> RecapScorer:
+def _fitted_curves(dataset: Dataset, graph: TransitionGraph, keep: bool, say: Callable[[str], None]) -> RecapScorer:
     model = Recap(feature_curves().model, dataset, graph, torch.float64)
     try:
         load_weights(model, load_tensors(_cache_file(dataset.hash))[0], FEATURE_CURVES)
     except RecapError:  # none there, or damaged
         from recap.training.trainer import Trainer  # here: other baselines are opened without it
 
+        say(FITTING.format(data=dataset.manifest.name))
         with tempfile.TemporaryDirectory() as folder:
             config = feature_curves().override(["validation_cases=1"])  # the last epoch is kept anyway
             trainer = Trainer(dataset, config, Path(folder), torch.device("cpu"))

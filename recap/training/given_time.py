@@ -5,22 +5,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-import torch
-
 from recap import columns as c
 from recap.baselines.counting import VisitCountAtTime
 from recap.checkpoint import GIVEN_TIME_WEIGHTS, Checkpoint, CheckpointManifest, EpochResult, GivenTime, features_read
-from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import rank_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
 from recap.model.curves import KNOTS, STEPS
 from recap.presets import feature_curves
-from recap.pretrained.curves_file import PretrainedCurves
 from recap.storage.tensors import load_tensors, save_tensors
-from recap.training.group import Group
-from recap.training.loop import BEST, STATE_FILE, StepReport, StopRequest, TrainingLoop, Watcher
+from recap.training.loop import BEST, STATE_FILE, StepReport, StopRequest, Watcher
 from recap.training.trainer import Trainer
 from recap.training_config import TrainConfig
 
@@ -54,50 +49,50 @@ def given_time_config(config: TrainConfig) -> TrainConfig:
 
 @dataclass(frozen=True)
 class GivenTimeTraining:
-    """Trains them in ``folder``, resumable like every training."""
+    """Trains them in a folder inside that of ``first``, the finished training of the first set; resumable like it."""
 
-    dataset: Dataset
-    config: TrainConfig
-    folder: Path
-    device: torch.device
-    group: Group
-    pretrained: PretrainedCurves | None
+    first: Trainer
+
+    @property
+    def folder(self) -> Path:
+        return self.first.folder / FOLDER
 
     def run(self, watch: Watcher | None, stop: StopRequest, *, resume: bool) -> bool:
         """False if ``stop`` ended it early; the next call with ``resume`` continues."""
-        if self.group.is_writer:
+        first, epochs = self.first, self.first.config.epochs
+        if first.group.is_writer:
             self.folder.mkdir(exist_ok=True)
-        self.group.wait()
-        config = given_time_config(self.config)
-        own = (self.dataset, config, self.folder, self.device)
-        trainer = Trainer(*own, group=self.group, pretrained=self.pretrained)
+        first.group.wait()
+        own = (first.dataset, given_time_config(first.config), self.folder, first.device)
+        trainer = Trainer(*own, group=first.group, pretrained=first.pretrained)
         if resume and (self.folder / STATE_FILE).is_file():
             trainer.resume()
 
         def goes_on(report: StepReport) -> None:
             """Epochs are counted on from those of the first set."""
             assert watch is not None
-            watch(replace(report, epoch=self.config.epochs + report.epoch, epochs=2 * self.config.epochs))
+            watch(replace(report, epoch=epochs + report.epoch, epochs=2 * epochs))
 
         return trainer.run(None if watch is None else goes_on, stop)
 
-    def add_to(self, out: Path, manifest: CheckpointManifest, trained: TrainingLoop) -> CheckpointManifest:
+    def add_to(self, out: Path, manifest: CheckpointManifest) -> CheckpointManifest:
         """Write the curves into a checkpoint's folder and choose on validation whether its core is added to them; then
         fit their temperature.
         """
         tensors, _ = load_tensors(self.folder / BEST)
         save_tensors({name: tensors[name] for name in (KNOTS, STEPS)}, out / GIVEN_TIME_WEIGHTS)
-        most = min(self.config.validation_cases or 1 << 31, most_cases(self.dataset.num_pois))
-        cases = describe_cases(self.dataset, trained.graph, c.VAL, "every_next", most=most)
-        features = features_read(given_time_config(self.config)) or []
+        first, config = self.first, self.first.config
+        most = min(config.validation_cases or 1 << 31, most_cases(first.dataset.num_pois))
+        cases = describe_cases(first.dataset, first.graph, c.VAL, "every_next", most=most)
+        features = features_read(given_time_config(config)) or []
         best: tuple[float, CheckpointManifest] | None = None
-        for core in (False, True) if self.config.model.has_core else (False,):
+        for core in (False, True) if config.model.has_core else (False,):
             kept = manifest.best.model_copy(update={"val": {}})
             tried = manifest.model_copy(update={"given_time": GivenTime(core=core, features=features, best=kept)})
-            scorer = Checkpoint(out, tried, hash="").given_time.scorer(self.dataset, trained.graph, self.device)
-            found = metrics_by_group(rank_cases(scorer, cases, trained.checkins))["all"]
+            scorer = Checkpoint(out, tried, hash="").given_time.scorer(first.dataset, first.graph, first.device)
+            found = metrics_by_group(rank_cases(scorer, cases, first.checkins))["all"]
             if best is None or (found["mrr"] or 0.0) > best[0]:
-                temperature = fit_temperature(scorer, cases, trained.checkins)
+                temperature = fit_temperature(scorer, cases, first.checkins)
                 val = {name: value for name, value in found.items() if isinstance(value, float)}
                 kept = EpochResult(epoch=kept.epoch, stage=kept.stage, val=val)
                 own = GivenTime(core=core, features=features, best=kept, temperature=temperature)
@@ -106,12 +101,11 @@ class GivenTimeTraining:
         shutil.rmtree(self.folder)
         return best[1]
 
-    def test_metrics(self, out: Path, manifest: CheckpointManifest, trained: TrainingLoop) -> dict[str, MetricsByGroup]:
+    def test_metrics(self, out: Path, manifest: CheckpointManifest) -> dict[str, MetricsByGroup]:
         """Over every next check-in of the test weeks, the counter that reads the time next to the model."""
-        scorer = Checkpoint(out, manifest, hash="").given_time.scorer(self.dataset, trained.graph, self.device)
-        cases = describe_cases(self.dataset, trained.graph, c.TEST, "every_next", most=self.config.test_cases)
-        counted = metrics_by_group(rank_cases(VisitCountAtTime(self.dataset), cases, trained.checkins.to("cpu")))
-        return {
-            "recap": metrics_by_group(rank_cases(scorer, cases, trained.checkins)),
-            VisitCountAtTime.name: counted,
-        }
+        first = self.first
+        scorer = Checkpoint(out, manifest, hash="").given_time.scorer(first.dataset, first.graph, first.device)
+        cases = describe_cases(first.dataset, first.graph, c.TEST, "every_next", most=first.config.test_cases)
+        counted = rank_cases(VisitCountAtTime(first.dataset), cases, first.checkins.to("cpu"))
+        ranked = {"recap": rank_cases(scorer, cases, first.checkins), VisitCountAtTime.name: counted}
+        return {name: metrics_by_group(table) for name, table in ranked.items()}

@@ -9,17 +9,20 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NotRequired, Self, TypedDict
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
+from pydantic import ConfigDict, Field
 from torch import Tensor, nn
 
 from recap import columns as c
+from recap.checkpoint import EpochResult
+from recap.config import Config
 from recap.data.dataset import Dataset
-from recap.errors import CheckpointError, DataError, DivergenceError, MissingTensorError
+from recap.errors import CheckpointError, ConfigError, DataError, DivergenceError, MissingTensorError
 from recap.evaluation.cases import describe_cases, numbered_among
 from recap.evaluation.metrics import METRICS, Metrics, metrics_by_group, metrics_of
 from recap.evaluation.scoring import rank_cases
@@ -35,11 +38,9 @@ from recap.training.metrics_file import EpochLine, Journal
 from recap.training_config import AnyTraining
 
 STATE_FILE = "state.safetensors"
-STATE_FORMAT = 1
 BEST = "best.safetensors"
 BEST_OVERALL = "best_overall.safetensors"
 _RANDOM = "random.cpu"
-_FORMAT = "format_version"
 _READ_LOSS_EVERY_SECONDS = 0.5
 """A loss read from a GPU makes it wait, so watchers there get a new value at most this often."""
 _TRAINING_PER_SAVING = 20
@@ -47,44 +48,32 @@ _TRAINING_PER_SAVING = 20
 seconds or more, so that one a minute would be a sixth of the training."""
 
 
-class KeptEpoch(TypedDict):
-    """An epoch whose weights are kept, as JSON in the resume state."""
-
-    epoch: int
-    stage: NotRequired[dict[str, Any]]
-    val: dict[str, float]
-
-
-@dataclass
-class Progress:
+class Progress(Config):
     """Counters of a run, saved in the resume state: the epoch being trained, its steps already done and the sum of each
-    loss over them; the kept epochs; seconds over all sessions; the journal's line of the last
-    finished epoch, which a crash cannot lose; and the state of a learning rate that depends on validation.
+    loss over them; the kept epochs; seconds over all sessions; the journal's line of the last finished epoch
+    (`EpochLine`), which a crash cannot lose; and the state of a learning rate that depends on validation.
     """
 
-    epoch: int = 1
-    step: int = 0
-    loss_sums: dict[str, float] = field(default_factory=dict)
-    best: KeptEpoch | None = None
-    best_overall: KeptEpoch | None = None
-    seconds: float = 0.0
-    processor_seconds: float = 0.0
-    line: EpochLine | None = None
-    schedule: dict[str, float] = field(default_factory=dict)
+    model_config = ConfigDict(frozen=False)
+
+    format_version: Literal[1] = 1
+    epoch: int = Field(1, strict=True)
+    step: int = Field(0, strict=True)
+    loss_sums: dict[str, float] = Field(default_factory=dict)
+    best: EpochResult | None = None
+    best_overall: EpochResult | None = None
+    seconds: float = Field(0.0, ge=0)
+    processor_seconds: float = Field(0.0, ge=0)
+    line: dict[str, Any] | None = None
+    schedule: dict[str, float] = Field(default_factory=dict)
 
     @classmethod
     def read(cls, values: dict[str, Any], path: Path) -> Self:
         """The counters of a resume state. Raises CheckpointError: of a newer format, unknown, or of another type."""
-        version = values.pop(_FORMAT, STATE_FORMAT)  # the first states named none
-        if version != STATE_FORMAT:
-            raise CheckpointError(f"{path} has format {version}, this version reads {STATE_FORMAT}; update recap")
-        expected = vars(cls()) | {"best": {}, "best_overall": {}, "line": {}}
-        unknown = values.keys() - expected.keys()
-        wrong = [name for name, value in values.items() if name in expected and not _is_like(value, expected[name])]
-        if unknown or wrong:
-            problem = f"has unknown counter {min(unknown)!r}" if unknown else f"has {wrong[0]} {values[wrong[0]]!r}"
-            raise CheckpointError(f"{path} {problem}; continue with the version that started this training")
-        return cls(**values)
+        try:
+            return cls.parse(values)
+        except ConfigError as error:
+            raise CheckpointError(f"{path}: {error}; continue with the version that started this training") from error
 
 
 @dataclass(frozen=True)
@@ -180,7 +169,7 @@ class TrainingLoop(ABC):
         """Whether every enabled part acts at an epoch: only then its weights may become the checkpoint."""
         return True
 
-    def _begin(self) -> None:  # noqa: B027 # most have nothing to do
+    def begin(self) -> None:  # noqa: B027 # most have nothing to do
         """Prepare the first step of a new training."""
 
     @property
@@ -192,12 +181,6 @@ class TrainingLoop(ABC):
         path = self.folder / STATE_FILE
         tensors, values = load_tensors(path)
         self.progress = Progress.read(values, path)
-        try:
-            self._take_over(tensors, path)
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise CheckpointError(f"{path} is damaged ({error}); train again in another folder") from error
-
-    def _take_over(self, tensors: dict[str, Tensor], path: Path) -> None:
         if _RANDOM not in tensors:
             raise CheckpointError(f"{path} is not a resume state: it lacks tensor {_RANDOM!r}")
         try:
@@ -206,14 +189,18 @@ class TrainingLoop(ABC):
             raise CheckpointError(
                 f"{error}; continue with the version that started this training, or train again in another folder"
             ) from error
-        values: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in _under(tensors, "optimiser.").items():
-            index, _, key = name.partition(".")
-            values.setdefault(int(index), {})[key] = tensor
-        self.optimiser.load_state_dict({"state": values, "param_groups": self.optimiser.state_dict()["param_groups"]})
-        torch.set_rng_state(tensors[_RANDOM])
-        if torch.cuda.is_available() and "random.cuda" in tensors:
-            torch.cuda.set_rng_state(tensors["random.cuda"])
+        state: dict[int, dict[str, Tensor]] = {}
+        try:
+            for name, tensor in _under(tensors, "optimiser.").items():
+                index, _, key = name.partition(".")
+                state.setdefault(int(index), {})[key] = tensor
+            groups = self.optimiser.state_dict()["param_groups"]
+            self.optimiser.load_state_dict({"state": state, "param_groups": groups})
+            torch.set_rng_state(tensors[_RANDOM])
+            if torch.cuda.is_available() and "random.cuda" in tensors:
+                torch.cuda.set_rng_state(tensors["random.cuda"])
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise CheckpointError(f"{path} is damaged ({error}); train again in another folder") from error
         sums = [self.progress.loss_sums.get(name, 0.0) for name in self.losses]
         self._loss_sums = torch.tensor(sums, dtype=torch.float64, device=self.device) / self.group.size
 
@@ -227,11 +214,9 @@ class TrainingLoop(ABC):
         losses or weights are no longer finite; the saved state is from before that.
         """
         journal = Journal(self.journal_folder, resume_after=self.progress.epoch - 1) if self.group.is_writer else None
-        line = self.progress.line
-        if journal is not None and line is not None and line["epoch"] > journal.last_epoch:
-            journal.write(line)
+        self._write_line(journal)
         if self.progress.epoch == 1 and self.progress.step == 0:
-            self._begin()
+            self.begin()
         started = saved = time.perf_counter()
         every = wait = self.config.save_every_seconds
         earlier_seconds = self.progress.seconds
@@ -260,36 +245,14 @@ class TrainingLoop(ABC):
             # The state before the line: an epoch in metrics.jsonl is always saved.
             self.save()
             saved = time.perf_counter()
-            if journal is not None and self.progress.line is not None:
-                journal.write(self.progress.line)
+            self._write_line(journal)
             if after_epoch is not None and self.group.is_writer:
                 after_epoch(self, self.progress.epoch - 1)
         return True
 
-    def begin_at(self, epoch: int) -> None:
-        """Go to the start of an epoch with fresh weights, for `time_steps`."""
-        self._begin()
-        self.begin_epoch(epoch)
-
-    def time_steps(self, seconds: float, *, warm_up: int) -> tuple[float, int]:
-        """Wall seconds of a step and the number of steps timed, as many as fit into the time, at most an epoch.
-        ``warm_up``: untimed steps before.
-        """
-        for step in range(warm_up):
-            self.take_step(step)
-        self._wait_for_device()
-        started, steps = time.perf_counter(), 0
-        while steps < self.steps_per_epoch and (steps < 2 or time.perf_counter() - started < seconds):
-            self.take_step(warm_up + steps)
-            steps += 1
-            if steps % 10 == 0:  # a GPU works while the next ones are queued
-                self._wait_for_device()
-        self._wait_for_device()
-        return (time.perf_counter() - started) / steps, steps
-
-    def _wait_for_device(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
+    def _write_line(self, journal: Journal | None) -> None:
+        if journal is not None and self.progress.line is not None:
+            journal.write(self.progress.line)
 
     def _epoch_order(self, epoch: int) -> Tensor:
         """The examples in an order of the epoch's own."""
@@ -315,7 +278,7 @@ class TrainingLoop(ABC):
         tensors[_RANDOM] = torch.get_rng_state()
         if torch.cuda.is_available():
             tensors["random.cuda"] = torch.cuda.get_rng_state()
-        save_tensors(tensors, self.folder / STATE_FILE, {_FORMAT: STATE_FORMAT, **vars(self.progress)})
+        save_tensors(tensors, self.folder / STATE_FILE, self.progress.model_dump(mode="json"))
 
     def let_go(self) -> None:
         """Free weights and moments of a finished training; the test needs the memory."""
@@ -373,20 +336,15 @@ class TrainingLoop(ABC):
             self._keep_best(selection)
         # A process without a case in the last batch drew no masks for it.
         self.group.take_writers_random_state(self.device)
-        progress.line = line
+        progress.line = {**line}
         progress.epoch += 1
         progress.step = 0
         self._loss_sums.zero_()
         trim_heap()
 
     def _keep_best(self, val: Metrics) -> None:
-        result: KeptEpoch = {
-            "epoch": self.progress.epoch,
-            "val": {name: value for name in METRICS if (value := val[name]) is not None},
-        }
-        stage = self.stage(self.progress.epoch)
-        if stage is not None:
-            result["stage"] = stage.model_dump()
+        numbers = {name: value for name in METRICS if (value := val[name]) is not None}
+        result = EpochResult(epoch=self.progress.epoch, stage=self.stage(self.progress.epoch), val=numbers)
         if self.is_complete(self.progress.epoch) and _beats(result, self.progress.best):
             save_tensors(self.model.state_dict(), self.folder / BEST)
             self.progress.best = result
@@ -399,13 +357,6 @@ class TrainingLoop(ABC):
         if self.device.type == "cpu" or now - self._loss_seen > _READ_LOSS_EVERY_SECONDS:
             self._seen_loss, self._loss_seen = float(loss), now
         return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
-
-
-def _is_like(value: Any, example: Any) -> bool:
-    """Whether a counter read from JSON has an example's type; an epoch or line may be missing."""
-    if isinstance(example, float):
-        return isinstance(value, int | float) and value >= 0
-    return type(value) is type(example) or (example == {} and value is None)
 
 
 def _under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
@@ -421,5 +372,5 @@ def _seconds_to_next_state(every: float, took: float) -> float:
     return max(every, _TRAINING_PER_SAVING * took) if every else every
 
 
-def _beats(result: KeptEpoch, kept: KeptEpoch | None) -> bool:
-    return kept is None or result["val"]["mrr"] > kept["val"]["mrr"]
+def _beats(result: EpochResult, kept: EpochResult | None) -> bool:
+    return kept is None or result.val["mrr"] > kept.val["mrr"]

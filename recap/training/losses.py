@@ -3,7 +3,6 @@
 Shape suffixes: B cases, P POIs, C packed candidates; I scored pairs and U sampled places.
 """
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -58,21 +57,11 @@ class _ScaleGradient(torch.autograd.Function):
         return grads[0] * factor, None
 
 
-@dataclass(frozen=True, eq=False)
-class Losses:
-    """An ``objective`` with the gradient of Eq. 19, and L_main (Eq. 16) and L_warm (Eq. 18; 0 without warm cases or
-    weight), detached.
-    """
-
-    objective: Tensor
-    main: Tensor
-    warm: Tensor
-
-
 def training_losses(
     scores: Scores, target_B: Tensor, warm_B: Tensor, warm_weight: float, label_smoothing: float = 0.0
-) -> Losses:
-    """Cross-entropy plus the holdout loss L_warm with detached core (Eqs. 16-19). L_warm's logits sg[core] + R + Delta
+) -> tuple[Tensor, Tensor]:
+    """Cross-entropy plus the holdout loss L_warm with detached core (Eqs. 16-19): an objective of value L_main with the
+    gradient of Eq. 19, and L_warm (0 without warm cases or weight), detached. L_warm's logits sg[core] + R + Delta
     equal the main ones, so both losses share one softmax. On warm cases (Eq. 15) the gradient of the parts outside the
     core is multiplied by 1 + lambda_warm |B| / |B_warm|. This is exactly Eq. 19's gradient, at half the cost. Label
     smoothing also acts on the holdout loss.
@@ -93,7 +82,9 @@ def training_losses(
     return _losses(loss_B, warm_B, warm_weight)
 
 
-def sampled_losses(scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, warm_weight: float) -> Losses:
+def sampled_losses(
+    scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, warm_weight: float
+) -> tuple[Tensor, Tensor]:
     """`training_losses` with a sampled softmax: sampled places represent all unscored ones. Sampled places that a case
     has already scored do not count again. ``log_weight_U``: see `NegativeSampler.draw`.
     """
@@ -122,8 +113,8 @@ def _outside_the_core(warm_B: Tensor, warm_weight: float, dtype: torch.dtype) ->
     return 1.0 + warm_weight * len(warm_B) / num_warm * warm_B.to(dtype) if num_warm else None
 
 
-def _losses(loss_B: Tensor, warm_B: Tensor, warm_weight: float) -> Losses:
+def _losses(loss_B: Tensor, warm_B: Tensor, warm_weight: float) -> tuple[Tensor, Tensor]:
     main = loss_B.mean()
     is_known = warm_weight > 0 and bool(warm_B.any())
     warm = loss_B.detach()[warm_B].mean() if is_known else torch.zeros_like(main)
-    return Losses(objective=main, main=main.detach(), warm=warm)
+    return main, warm

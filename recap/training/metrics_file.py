@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict, cast
 
@@ -47,7 +48,11 @@ class Journal:
         replace_text(self.path, "".join(json.dumps(line) + "\n" for line in kept))
         self.last_epoch: int = kept[-1]["epoch"] if kept else 0
 
-    def write(self, line: EpochLine) -> None:
+    def write(self, line: Mapping[str, Any]) -> None:
+        """Append an `EpochLine`, unless the file has it."""
+        if line["epoch"] <= self.last_epoch:
+            return
+        self.last_epoch = line["epoch"]
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, allow_nan=False) + "\n")
             file.flush()

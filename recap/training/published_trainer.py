@@ -9,7 +9,7 @@ from torch import Tensor
 from recap.errors import ConfigError, DataError
 from recap.evaluation.metrics import Metrics
 from recap.published.city import City
-from recap.published.config import PublishedConfig
+from recap.published.configs import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
 from recap.training.loop import TrainingLoop
@@ -48,7 +48,7 @@ class PublishedTrainer(TrainingLoop):
     def scorer(self, epoch: int) -> PublishedScorer:
         return PublishedScorer(self.model)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         self.model.prepare(City.of(self.dataset, self.graph))
 
     def begin_epoch(self, epoch: int) -> dict[str, float]:
@@ -61,7 +61,7 @@ class PublishedTrainer(TrainingLoop):
 
     def _learn(self, positions: slice) -> Tensor:
         self.model.train()
-        loss = self.model.loss(self.examples, self._order_N[positions])
+        loss = self.model.loss(self.examples.batch(self._order_N[positions]))
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         if self.config.clip_norm is not None:

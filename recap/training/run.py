@@ -30,16 +30,14 @@ from recap.checkpoint import (
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapError
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.evaluate import Evaluation, evaluate
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
-from recap.evaluation.scoring import rank_cases
+from recap.evaluation.scoring import Evaluation, evaluate, rank_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
 from recap.pretrained.curves_file import PretrainedCurves
 from recap.probabilities import UNFITTED
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
 from recap.training.baselines import MOST_PLACES, build_baseline
-from recap.training.given_time import FOLDER as GIVEN_TIME
 from recap.training.given_time import GivenTimeTraining
 from recap.training.group import Group
 from recap.training.loop import BEST, BEST_OVERALL, STATE_FILE, EpochWatcher, StopRequest, TrainingLoop, Watcher
@@ -106,13 +104,12 @@ def train(
         given_time = None
         if isinstance(trainer, Trainer) and trainer.config.given_time:
             trainer.forget_features()
-            own = (dataset, trainer.config, working / GIVEN_TIME, device, group, trainer.pretrained)
-            given_time = GivenTimeTraining(*own)
+            given_time = GivenTimeTraining(trainer)
             if not given_time.run(watch, stop, resume=resume):
                 return None
         if not group.is_writer:
             return None
-        _write_checkpoint(out, dataset, trainer, given_time, device, after_test)
+        _write_checkpoint(out, trainer, given_time, after_test)
         return Checkpoint.load(out)
 
 
@@ -189,15 +186,13 @@ def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, r
 
 def _write_checkpoint(
     out: Path,
-    dataset: Dataset,
     trainer: TrainingLoop,
     given_time: GivenTimeTraining | None,
-    device: torch.device,
     after_test: Callable[[Evaluation], None] | None,
 ) -> None:
     best, best_overall = _keep_weights(out, trainer)
+    dataset, device = trainer.dataset, trainer.device
     write_vocabulary(dataset, out)
-    most = trainer.config.test_cases
     trainer.let_go()
     start = trainer.pretrained.hash if isinstance(trainer, Trainer) and trainer.pretrained is not None else None
     manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall, started_from=start)
@@ -208,21 +203,21 @@ def _write_checkpoint(
         temperature = fit_temperature(scorer, validation, trainer.checkins)
     manifest = manifest.model_copy(update={"temperature": temperature})
     if given_time is not None:
-        manifest = given_time.add_to(out, manifest, trainer)
+        manifest = given_time.add_to(out, manifest)
     evaluation = evaluate(
         scorer,
         dataset,
         trainer.graph,
         split=c.TEST,
         checkins=trainer.checkins,
-        most=most,
+        most=trainer.config.test_cases,
         temperature=(temperature or UNFITTED) if trainer.config.is_probabilistic else None,
     )
     if after_test is not None:
         after_test(evaluation)
-    summary = _summarise(trainer, best, evaluation, device, _measure_baselines(dataset, trainer))
+    summary = _summarise(trainer, best, evaluation)
     if given_time is not None:
-        summary["given_time"] = given_time.test_metrics(out, manifest, trainer)
+        summary["given_time"] = given_time.test_metrics(out, manifest)
     write_checkpoint(out, manifest, summary)
     for name in (STATE_FILE, BEST, BEST_OVERALL):
         (trainer.folder / name).unlink(missing_ok=True)
@@ -233,15 +228,15 @@ def _keep_weights(out: Path, trainer: TrainingLoop) -> tuple[EpochResult, EpochR
     progress = trainer.progress
     if progress.best is None or progress.best_overall is None:
         raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
-    best, best_overall = EpochResult.parse({**progress.best}), EpochResult.parse({**progress.best_overall})
     (out / WEIGHTS).write_bytes((trainer.folder / BEST).read_bytes())
-    if best_overall.epoch != best.epoch:  # else stored once
+    if progress.best_overall.epoch != progress.best.epoch:  # else stored once
         (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
-    return best, best_overall
+    return progress.best, progress.best_overall
 
 
-def _measure_baselines(dataset: Dataset, trainer: TrainingLoop) -> dict[str, MetricsByGroup]:
+def _measure_baselines(trainer: TrainingLoop) -> dict[str, MetricsByGroup]:
     """Metrics of the baselines shown with the model, without those that fail."""
+    dataset = trainer.dataset
     cases = describe_cases(dataset, trainer.graph, c.TEST, most=trainer.config.test_cases)
     baselines, checkins = dict[str, MetricsByGroup](), trainer.checkins.to("cpu")
     for name in baselines_shown(trainer.config, dataset):
@@ -253,13 +248,8 @@ def _measure_baselines(dataset: Dataset, trainer: TrainingLoop) -> dict[str, Met
     return baselines
 
 
-def _summarise(
-    trainer: TrainingLoop,
-    best: EpochResult,
-    evaluation: Evaluation,
-    device: torch.device,
-    baselines: dict[str, MetricsByGroup],
-) -> TrainingSummary:
+def _summarise(trainer: TrainingLoop, best: EpochResult, evaluation: Evaluation) -> TrainingSummary:
+    device = trainer.device
     summary: TrainingSummary = {
         "epochs": trainer.config.epochs,
         "best_epoch": best.epoch,
@@ -272,7 +262,7 @@ def _summarise(
         "protocol": evaluation.protocol,
         "test_seconds": evaluation.seconds,
         "test": evaluation.metrics,
-        "baselines": baselines,
+        "baselines": _measure_baselines(trainer),
     }
     if evaluation.drawn_from is not None:
         summary["test_drawn_from"] = evaluation.drawn_from

@@ -3,7 +3,6 @@
 Shape suffixes: N training cases, B cases of a batch.
 """
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import ClassVar, Final
@@ -26,7 +25,7 @@ from recap.model.scorer import RecapScorer
 from recap.pretrained.curves_file import PretrainedCurves
 from recap.training.group import SharedMaskDropout
 from recap.training.loop import TrainingLoop
-from recap.training.losses import Losses, NegativeSampler, sampled_losses, training_losses
+from recap.training.losses import NegativeSampler, sampled_losses, training_losses
 from recap.training.optimiser import build_optimiser, set_learning_rates
 from recap.training_config import TrainConfig
 
@@ -78,7 +77,7 @@ class Trainer(TrainingLoop):
     def scorer(self, epoch: int) -> RecapScorer:
         return RecapScorer(self.model, self.stage(epoch))
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         if self.model.curves is not None and self.pretrained is None:
             values = self.model.curves.knot_values(self.histories)
             self.model.curves.curves.place_knots(values)
@@ -112,39 +111,31 @@ class Trainer(TrainingLoop):
     def _learn(self, positions: slice) -> Tensor:
         if self.config.optimiser.schedule is not None:
             self._set_rates(positions.start)
-        return self._step(self._order_N[positions], self._stage)
-
-    def _step(self, index_B: Tensor, stage: Stage) -> Tensor:
         self.model.train()
-        whole_B, index_B = index_B, self.group.share(index_B)
+        whole_B = self._order_N[positions]
+        index_B = self.group.share(whole_B)
         if not len(index_B):
             self.optimiser.zero_grad(set_to_none=True)
             self._update()
             return torch.zeros((), device=self.device)
-        batch = CaseBatch(self.checkins, self.row_N[index_B])
+        # Turn means over shares into means over the batch: weight them by their number of cases.
+        main_part = len(index_B) / len(whole_B)
+        warm_part = int(self.warm_N[index_B].sum()) / max(1, int(self.warm_N[whole_B].sum()))
         fast = self.config.precision == "bf16"
-        autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=fast)
         words = fast and self.device.type == "cpu"
         masks: AbstractContextManager[object] = nullcontext()
         if self.group.is_shared or words:
             masks = SharedMaskDropout(len(whole_B), self.group.rank, self.group.size, words=words)
-        with autocast, masks:
-            losses_of = self._scored(batch, stage, index_B)
-        # Turn means over shares into means over the batch: weight them by their number of cases.
-        main_part, warm_part, warm_factor = 1.0, 1.0, 1.0
-        if self.group.is_shared:
-            main_part = len(index_B) / len(whole_B)
-            warm_part = int(self.warm_N[index_B].sum()) / max(1, int(self.warm_N[whole_B].sum()))
-            warm_factor = warm_part / main_part
-        losses = losses_of(self.warm_N[index_B], stage.warm_weight * warm_factor)
-        objective = losses.objective
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=fast), masks:
+            objective, warm = self._losses(index_B, self._stage.warm_weight * warm_part / main_part)
+        main = objective.detach()
         if self.model.curves is not None:
             objective = objective + self._penalty(self.model.curves.curves)
         self.optimiser.zero_grad(set_to_none=True)
-        (objective * main_part if self.group.is_shared else objective).backward()
+        (objective * main_part).backward()
         self._update()
-        self._loss_sums += torch.stack([losses.main * main_part, losses.warm * warm_part]).double()
-        return losses.main
+        self._loss_sums += torch.stack([main * main_part, warm * warm_part]).double()
+        return main
 
     @cached_property
     def _held_FK(self) -> Tensor | None:
@@ -163,13 +154,13 @@ class Trainer(TrainingLoop):
         squared = (curves.step_FK - self._held_FK).square().sum()
         return squared / (2.0 * CURVE_SPREAD**2 * self.num_examples)
 
-    def _scored(self, batch: CaseBatch, stage: Stage, index_B: Tensor) -> Callable[[Tensor, float], Losses]:
-        """Score a batch; returns a function from warm cases and weight to losses."""
+    def _losses(self, index_B: Tensor, warm_weight: float) -> tuple[Tensor, Tensor]:
+        """See `training_losses`, of some cases."""
+        batch, warm_B = CaseBatch(self.checkins, self.row_N[index_B]), self.warm_N[index_B]
         if self.sampler is None:
             histories = batch.histories(target_time=self.config.model.reads_target_time)
             values = None if self._kept is None else self._kept.take(histories, index_B)
-            scores, smoothing = self.model(histories, stage, values=values), self.config.label_smoothing
-            return lambda warm_B, weight: training_losses(scores, batch.target_B, warm_B, weight, smoothing)
+            scores = self.model(histories, self._stage, values=values)
+            return training_losses(scores, batch.target_B, warm_B, warm_weight, self.config.label_smoothing)
         poi_U, log_weight_U = self.sampler.draw()
-        sampled = sampled_scores(self.model, batch, stage, poi_U)
-        return lambda warm_B, weight: sampled_losses(sampled, log_weight_U, warm_B, weight)
+        return sampled_losses(sampled_scores(self.model, batch, self._stage, poi_U), log_weight_U, warm_B, warm_weight)

@@ -17,10 +17,10 @@ from analysis.trajectories.predictions import places_holding, predict_case, stan
 from analysis.trajectories.trajectory import SHOWN_STOPS, read_stops
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.asking.itinerary import Itinerary
 from recap.asking.prediction import choose, expected_visits, predict
 from recap.errors import CheckpointError, ConfigError, VocabularyError
-from recap.history.moments import find_moment
+from recap.history.moments import Moment, find_moment
+from recap.history.one_user import History
 from recap.model.scorer import RecapScorer
 from tests.checkins import small_dataset
 from tests.learn_worlds import demo_world
@@ -104,13 +104,13 @@ def model(city_folder: Path, city_checkpoint: Path) -> Workspace:
 
 
 @pytest.fixture
-def start(model: Workspace) -> Itinerary:
+def start(model: Workspace) -> Moment:
     """User 5 at the last check-in."""
-    return Itinerary(5, find_moment(model.dataset, 5).row)
+    return Moment(5, find_moment(model.dataset, 5).row)
 
 
 @pytest.mark.parametrize("only_new", [False, True])
-def test_one_user_as_recap_predict(model: Workspace, start: Itinerary, only_new: bool) -> None:
+def test_one_user_as_recap_predict(model: Workspace, start: Moment, only_new: bool) -> None:
     """The same places, probabilities, scores, distances and marks."""
     found = predict_case(model, start, only_new=only_new, counts_now=True).candidates
     ranker = model.any_ranker
@@ -145,15 +145,15 @@ def test_everyone_as_recap_predict(model: Workspace) -> None:
 def test_a_case_keeps_its_truth_and_a_changed_stop_has_none(model: Workspace) -> None:
     """Next at a test case's check-in is Walk's prediction; the new-place ranking leaves a known truth unranked."""
     case = model.cases.iloc[3]
-    asked = Itinerary(int(case[c.USER]), int(case[c.ROW]))
+    asked = Moment(int(case[c.USER]), int(case[c.ROW]))
     assert predict_case(model, asked).candidates.equals(predict_case(model, 3).candidates)
     assert not predict_case(model, asked.plus(1, 30)).has_truth
-    been = set(asked.history(model.dataset, model.checkins).poi_H.tolist())
+    been = set(History.at(asked, model.dataset, model.checkins).poi_H.tolist())
     ranked = predict_case(model, asked, only_new=True)
     assert (ranked.target_rank != ranked.target_rank) == (int(case[c.TARGET]) in been)
 
 
-def test_the_reason_is_what_sets_a_place_apart(model: Workspace, start: Itinerary) -> None:
+def test_the_reason_is_what_sets_a_place_apart(model: Workspace, start: Moment) -> None:
     """Of each place the group that is most above the list's mean contribution; fewer places than said hold less than
     nine tenths.
     """
@@ -165,9 +165,9 @@ def test_the_reason_is_what_sets_a_place_apart(model: Workspace, start: Itinerar
     assert places_holding(np.full(10, 0.1), 0.9) == 9
 
 
-def test_a_new_user(model: Workspace, start: Itinerary) -> None:
+def test_a_new_user(model: Workspace, start: Moment) -> None:
     """A counter predicts from the stops alone; a model with a vector for each user takes their mean."""
-    asked = Itinerary().plus(1, 0).plus(2, 30).plus(1, 30)
+    asked = Moment().plus(1, 0).plus(2, 30).plus(1, 30)
     counted = predict_case(model.with_model("count_plus_markov"), asked)
     assert counted.candidates[c.POI].iloc[0] in (1, 2) and counted.held_by is None
     found = predict_case(model, asked)
@@ -179,7 +179,7 @@ def test_a_new_user(model: Workspace, start: Itinerary) -> None:
     assert torch.equal(vector_BD, torch.stack([known_UD.mean(0), known_UD[-1], known_UD[0]]))
 
 
-def test_the_stops_shown_name_their_changes(model: Workspace, start: Itinerary) -> None:
+def test_the_stops_shown_name_their_changes(model: Workspace, start: Moment) -> None:
     """`change` is what `without` and `later` take; the last stop has the itinerary's row."""
     shown = read_stops(model, start.plus(7, 30))
     assert shown.stops["change"].tolist()[-2:] == [0, -1] and shown.stops[c.POI].iloc[-1] == 7

@@ -20,7 +20,7 @@ from app.sources import find_sources
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.evaluation.reliability import calibration_error, reliability_curve
+from recap.evaluation.metrics import calibration_error, reliability_curve
 from recap.pretrained.curves_file import PretrainedCurves
 from recap.training.run import train
 from tests.analysis.compare.tables import first_places

@@ -241,7 +241,7 @@ def test_kinds_of_misses_in_long_tail(predictor: Predictor, city_folder: Path, c
     """Long tail's counts sum to the misses; and there is their map."""
     Workspace.open(city_folder, city_checkpoint).ablations()  # kept, so that the page only reads them
     described = describe_misses(predictor.dataset, predictor.cases, describe_ablations(predictor, predictor.cases))
-    app = calm_view("long_tail", tab="misses")
+    app = calm_view("long_tail", tab="misses", metric="HR@20")
     table = table_with(app, "Kind")
     assert "Where misses happen" in [header.value for header in app.header]
     expected_counts = count_misses(label_misses(described, 20))

@@ -9,8 +9,7 @@ import segno
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from analysis.learn.course import COURSE, MINUTES
-from analysis.learn.plan import CLASS_MINUTES, class_plan
+from analysis.learn.course import CLASS_MINUTES, COURSE, MINUTES, class_plan
 from app import classroom
 from app.components.learn import words
 from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts, without_model

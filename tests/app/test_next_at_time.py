@@ -20,7 +20,7 @@ from app.components.next import asked_time, words
 from app.settings import AppSettings
 from app.sources import find_sources
 from recap.asking.prediction import ASSUMED
-from recap.history.moments import link_time, local_text
+from recap.history.asked_times import link_time, local_text
 from recap.machine.printable import markdown_text
 from tests.app.app_driver import address, calm_view, check_calm, pills, point_app_at, table_with, texts
 
@@ -60,7 +60,7 @@ def test_after_the_last_check_in_explain_begins_as_next_does(token: str) -> None
 def test_files_say_the_time(token: str) -> None:
     """A row of the list, and the picture of Walk; masked unless exact."""
     source = find_sources(AppSettings.from_environment())[1]
-    opened = explanations.open_model(source)
+    opened = explanations.ready(source)
     listed, walked = explanations.predict(source, opened.moment(5)), read_trajectory(opened, 5)
     given = opened.dataset.local_time.iloc[int(opened.cases["row"][5]) + 1]
     assert set(listed.candidates["time_given"]) == {given}

@@ -15,23 +15,23 @@ from analysis.workspace import Workspace
 from app.components.next.words import headline
 from app.components.toolbar import exact_file
 from recap import columns as c
-from recap.asking.itinerary import Itinerary, usual_gap
-from recap.history.moments import find_moment
+from recap.history.moments import Moment, find_moment
+from recap.history.one_user import usual_gap
 from recap.machine.printable import shortened
 from tests.app.app_driver import address, calm_view, check_calm, click, fields, open_view, press, texts, without_model
 
 
 @pytest.fixture
-def last(model: Workspace) -> Itinerary:
+def last(model: Workspace) -> Moment:
     """User 5 at the last check-in."""
-    return Itinerary(5, find_moment(model.dataset, 5).row)
+    return Moment(5, find_moment(model.dataset, 5).row)
 
 
 def first(found: CasePrediction) -> str:
     return str(found.candidates["name"].iloc[0])
 
 
-def test_one_user(model: Workspace, last: Itinerary) -> None:
+def test_one_user(model: Workspace, last: Moment) -> None:
     """Headline, list, map with a dot for every place, and address of the last check-in; then only new places."""
     app = calm_view("next", user="5")
     found = predict_case(model, last)
@@ -64,7 +64,7 @@ def test_a_moment_in_the_past_shows_what_happened_when_asked(model: Workspace) -
     assert app.dataframe[0].value["name"].str.contains("◎").sum() == 1
 
 
-def test_go_there_adds_a_stop_and_explain_follows(model: Workspace, last: Itinerary) -> None:
+def test_go_there_adds_a_stop_and_explain_follows(model: Workspace, last: Moment) -> None:
     """After the user's usual gap, in the link, for Explain too; Start again undoes it, a chip's clock moves a stop."""
     app = open_view("next", user="5")
     best = int(predict_case(model, last).candidates[c.POI].iloc[0])
@@ -98,7 +98,7 @@ def test_try_it(city_folder: Path, counting: None) -> None:
     names = app.selectbox(key="add-stop").options[1:3]
     for name in names:
         check_calm(app.selectbox(key="add-stop").set_value(name).run())
-    asked = Itinerary().plus(opened.labels.index(names[0]), 0).plus(opened.labels.index(names[1]), 30)
+    asked = Moment().plus(opened.labels.index(names[0]), 0).plus(opened.labels.index(names[1]), 30)
     assert address(app) == fields(asked)
     found = predict_case(opened, asked)
     assert first(found) in app.title[0].value and "A new user" in app.title[0].value

@@ -8,8 +8,7 @@ import torch
 from analysis.explain.edits import EditError, RemoveVisit, SwitchOff
 from analysis.explain.ranks_only import explain_ranks
 from analysis.formatting import ordinal
-from recap.asking.predictor import open_ranker
-from recap.checkpoint import Checkpoint
+from recap.asking.open_model import open_model
 from recap.data.dataset import Dataset
 from recap.evaluation.ranks import rank_of
 from recap.history.moments import find_moment
@@ -55,7 +54,7 @@ def test_next_cannot_predict_for_a_new_user() -> None:
 
 def test_explain_ranks_and_removes_visits(city_folder: Path, published_checkpoint: Path) -> None:
     """The page's and the command's ranks are the library's; removing a visit in the page is removing it there."""
-    ranker = open_ranker(Checkpoint.load(published_checkpoint), Dataset.load(city_folder))
+    ranker = open_model(published_checkpoint, Dataset.load(city_folder))
     app, known = open_view("explain", case="3"), explain_ranks(ranker, 3)
     check_calm(app)
     assert f"{ordinal(known.about.rank)} of {known.num_places}" in app.title[0].value
@@ -84,7 +83,7 @@ def test_explain_ranks_and_removes_visits(city_folder: Path, published_checkpoin
 def test_removing_a_visit_is_a_dataset_without_it(city_folder: Path, published_checkpoint: Path) -> None:
     """The rank without a visit is that of a check-in table in which it never happened."""
     dataset = Dataset.load(city_folder)
-    ranker = open_ranker(Checkpoint.load(published_checkpoint), dataset)
+    ranker = open_model(published_checkpoint, dataset)
     entry, row = explain_ranks(ranker, 3).removed[0], int(ranker.case(3)["row"])
     first = int(ranker.checkins.first_T[row])
     kept = [at for at in range(first, row + 2) if at != first + entry.visit]

@@ -17,7 +17,7 @@ from app.sources import TOKEN_LENGTH, dataset_source
 from recap import columns as c
 from recap.baselines.counting import CountPlusMarkov, VisitCount
 from recap.data.dataset import Dataset
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.presets import DEFAULT_PRESET, train_preset
 from recap.pretrained.curves_file import PretrainedCurves
@@ -234,7 +234,7 @@ def test_every_gpu_is_shown(store: RunStore, dataset_folder: Path, monkeypatch: 
         Gpu(uuid="GPU-b", name="Large card", free_bytes=24 * GIB, total_bytes=24 * GIB, busy=None, used_by={}),
     ]
     lease = Lease(kind="cuda", name="Small card", gpu_uuids=("GPU-a",), bytes_each=GIB)
-    assert store.get(name).note(1, device=lease.model_dump())
+    assert store.get(name).change({"running"}, None, device=lease.model_dump())
     monkeypatch.setattr(run_store, "read_gpus", lambda: gpus)
     run_store.gpus.clear()
     app = calm_view("runs")

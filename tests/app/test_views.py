@@ -23,7 +23,7 @@ from app.components.walk.case_choice import trajectory_names
 from app.components.walk.words import badges
 from recap import columns as c
 from recap.baselines.counting import VisitCount
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.scoring import evaluate
 from tests.app.app_driver import (
     calm_view,
     check_calm,
@@ -229,17 +229,17 @@ def test_walk_filter_in_the_link(city: Workspace) -> None:
 
 
 def test_long_tail_bars_are_the_tables(city: Workspace, city_checkpoint: Path) -> None:
-    """Bar heights and n are those of the command-line twin's function, next to the visit counter."""
-    app = calm_view("long_tail")
+    """Bar heights and n are those of the command-line twin's function, in Overview's metric, next to visit count."""
+    app, metric = calm_view("long_tail"), fitting_metric(city.places_known)
     records, counter = city.with_model(city_checkpoint).records(), city.with_model("visit_count").records()
-    expected = accuracy_by_count(records, "transition_count", "hr20", reference=counter)
+    expected = accuracy_by_count(records, "transition_count", metric, reference=counter)
     table = press(app, "transition_count-table-twin").dataframe[0]
     pd.testing.assert_frame_equal(table.value, expected, check_dtype=False)
     labels = {name: column["label"] for name, column in json.loads(table.proto.columns).items() if "label" in column}
     assert list(table.proto.column_order) == list(labels) and labels["bin"] == "Seen in training"
     assert (labels["value"], labels["reference"]) == ("RECAP", "Visit count")
     drawn = words_in(json.loads(app.get("bidi_component")[0].proto.json))
-    cohorts = accuracy_by_cohort(records, "hr20", reference=counter)
+    cohorts = accuracy_by_cohort(records, metric, reference=counter)
     assert all(any(f"{n:,} cases" in text for text in drawn) for n in cohorts["n"])
 
 

@@ -39,11 +39,11 @@ def test_it_runs_from_there(installed: release.Installed) -> None:
         installed.python,
         "-c",
         "import json, recap, analysis, app, analysis.sharing.page\n"
-        "from analysis.experiments.spec import SPECS, list_specs\n"
+        "from analysis.experiments.names import EXPERIMENTS, SPECS\n"
         "from app.pages import ASSETS\n"
-        "from recap.storage.installed import bundles_folder\n"
+        "from recap.storage.user_folder import bundles_folder\n"
         "packages = [*recap.__path__, *analysis.__path__, *app.__path__]\n"
-        "print(json.dumps([[*packages, *map(str, (SPECS, ASSETS, bundles_folder()))], list_specs()]))",
+        "print(json.dumps([[*packages, *map(str, (SPECS, ASSETS, bundles_folder()))], EXPERIMENTS]))",
     )
     places, specs = json.loads(answer)
     assert len(places) == 6

@@ -20,7 +20,7 @@ import recap
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, ConfigError, DataError, FolderInUseError, RecapError
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.training.baselines import build_baseline
 from tests.background import walking_dataset
@@ -190,13 +190,15 @@ def test_as_of_and_new_places_and_added_checkins(caplog: pytest.LogCaptureFixtur
         model.predict(data, checkins=visits().groupby("user_id").head(45), timezone="Europe/Zurich")
 
 
-@pytest.mark.parametrize("protocol", ["every_step", "every_next"])
-def test_a_table_of_metrics_is_the_evaluation(protocol: Any) -> None:
+@pytest.mark.parametrize(
+    ("name", "protocol"), [("markov", "every_step"), ("markov", "every_next"), ("visit_count_at_time", "every_next")]
+)
+def test_a_table_of_metrics_is_the_evaluation(name: str, protocol: Any) -> None:
     """One row for each group, in its order, with the evaluation's numbers."""
     data = walking_dataset()
     graph = TransitionGraph.from_dataset(data)
-    metrics = evaluate(build_baseline("markov", data, graph), data, graph, protocol=protocol).metrics
-    found = recap.load("markov").evaluate(data, protocol=protocol).set_index("group")
+    metrics = evaluate(build_baseline(name, data, graph), data, graph, protocol=protocol).metrics
+    found = recap.load(name).evaluate(data, protocol=protocol, given_time=name != "markov").set_index("group")
     assert found.index.tolist() == list(metrics) and found.columns.tolist() == [*metrics["all"]]
     assert found.loc["all", "mrr"] == metrics["all"]["mrr"]
 

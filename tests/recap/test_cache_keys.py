@@ -6,8 +6,8 @@ import pytest
 
 from recap.asking.open_model import open_model
 from recap.baselines import BASELINES, PRETRAINED
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.records import records_file
+from recap.evaluation.scoring import evaluate
 from recap.storage.cache_keys import COMPUTED, cache_key
 from tests.checkins import small_dataset
 from tests.worlds import habit_rows

@@ -22,7 +22,7 @@ from recap.scores import Scores
 from tests.checkins import LENIENT, raw_table, small_dataset
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
-from tests.spoiled import write_sums_again
+from tests.spoiled import change_weights, write_sums_again
 from tests.untrained import write_untrained_checkpoint
 from tests.worlds import CURVES, all_cases, habit_rows, small_city, small_training
 
@@ -131,14 +131,18 @@ def test_new_places_users_and_categories_are_means(checkpoint: Path) -> None:
 
 
 def test_the_commands_say_what_is_new(checkpoint: Path, tmp_path: Path) -> None:
-    """`evaluate` and `explain` open it, and say in one line what the checkpoint does not know."""
+    """In one line next to the answer; a refusal is one line without it."""
     later_city().save(tmp_path / "later")
     line = "New to the checkpoint, which was trained on another dataset: 1 of 9 users, 1 of 18 places."
-    for words in (("evaluate", checkpoint), ("explain", checkpoint, "--case", 0), ("compare", checkpoint, "markov")):
+    commands = (("evaluate", checkpoint), ("explain", checkpoint, "--case", 0), ("compare", checkpoint, "markov"))
+    for words in commands:
         result = recap_here(*words, "--data", tmp_path / "later")
         assert result.returncode == 0 and result.stderr.count(line) == 1, result.stderr
     found = recap_json_here("evaluate", checkpoint, "--data", tmp_path / "later", "--json")
     assert found["new_to_checkpoint"] == {"users": 1, "places": 1}
+    change_weights(checkpoint, lambda tensors: tensors.update({"poi_embedding.weight": torch.zeros(3, 4)}))
+    for words in (*commands[1:], ("curves", checkpoint)):
+        assert_refused(recap_here(*words, "--data", tmp_path / "later"), "poi_embedding.weight")
 
 
 def test_refuses_another_city(checkpoint: Path, tmp_path: Path) -> None:

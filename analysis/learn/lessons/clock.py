@@ -16,24 +16,11 @@ from analysis.learn.charts import Bar, Bars, Lines, Meaning, Series
 from analysis.records.case_groups import PANELS, is_known_place, panel_of_cases
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.history.tensors import TimedHistories
+from recap.history.tensors import Histories
 from recap.machine.printable import markdown_text, shortened
 from recap.probabilities import UNFITTED, log_probabilities
 
-OUTLINE: Final = lesson.Outline(
-    "clock",
-    "Where at 18:00?",
-    "Where a user goes next and where they are at 18:00 are two questions.",
-    5,
-    "Guesses the first place at an hour, then moves the clock.",
-    "RECAP that can be asked with a time.",
-    (
-        "At which of your own places does the clock alone say that you are there?",
-        "Who could know in advance when somebody checks in next?",
-    ),
-    ("next_place", "new_place", "interval"),
-    reads="curves",
-)
+_OUTLINE: Final = lesson.OUTLINES["clock"]
 HOURS_ASKED: Final = 24
 TRIED: Final = 40
 """Test cases among which the lesson looks for a first place that changes."""
@@ -66,7 +53,7 @@ class Clock:
         last = int(given.checkins.local_seconds_T[row])
         at_H = (last // _HOUR + 1 + np.arange(HOURS_ASKED)) * _HOUR
         row_H = torch.full((HOURS_ASKED,), row, dtype=torch.int64)
-        total_HP = given.ranker.score(TimedHistories(given.checkins, row_H, torch.from_numpy(at_H))).total
+        total_HP = given.ranker.score(Histories(given.checkins, row_H, torch.from_numpy(at_H))).total
         log_HP = log_probabilities(total_HP, given.ranker.temperature or UNFITTED)
         return cls(int(given.checkins.user_T[row]), row, at_H, log_HP.exp().numpy())
 
@@ -94,12 +81,12 @@ def build(world: Workspace) -> lesson.Lesson:
     model = lesson.require_model(world).model
     assert isinstance(model, str | Path), "imports have no parts"
     plain = world.with_model(model) if world.given_time else world
-    if plain.checkpoint is None or plain.checkpoint.target_time != "can":
-        raise lesson.LessonUnavailableError(
-            "This lesson needs a RECAP that can be asked with and without a time. Choose another one."
-        )
-    if world.cases.empty or world.dataset.num_pois < 2:
-        raise lesson.LessonUnavailableError("This city has no test case, or a single place.")
+    lesson.require(
+        plain.checkpoint is not None and plain.checkpoint.target_time == "can",
+        "This lesson needs a RECAP that can be asked with and without a time. Choose another one.",
+    )
+    is_empty = world.cases.empty or world.dataset.num_pois < 2
+    lesson.require(not is_empty, "This city has no test case, or a single place.")
     given = plain.with_model(model, given_time=True)
     rows = world.cases[c.ROW].to_numpy()
     some = rows[np.unique(np.linspace(0, len(rows) - 1, min(TRIED, len(rows))).astype(int))]
@@ -112,7 +99,7 @@ def build(world: Workspace) -> lesson.Lesson:
     names = {poi: markdown_text(world.labels[poi]) for poi in (*choices, source)}
     count = len(set(clock.first_H))
     return lesson.Lesson(
-        OUTLINE,
+        _OUTLINE,
         intro=(
             f"{user_name(clock.user)} was last at {names[source]} on {last}; "
             f"asked about {when[0]}, the model puts **{names[int(clock.first_H[0])]}** first."
@@ -127,10 +114,7 @@ def build(world: Workspace) -> lesson.Lesson:
         ),
         handles=(lesson.Handle("hour", "Time of the next check-in", tuple(when), asked),),
         scene=lambda at: _scene(world, clock, choices, when, at[0]),
-        idea=(
-            "The model does not say when the next check-in comes. It says where, if it comes then. So its accuracy "
-            "with the time is compared with its own without the time, never with a model that was not given it."
-        ),
+        idea=_OUTLINE.reveal,
         check=_check(plain, given),
         deeper=lesson.Deeper("next", "Ask for any time in Next", {"user": str(clock.user), "row": str(clock.row)}),
     )
@@ -188,10 +172,10 @@ def _check(plain: Workspace, given: Workspace) -> lesson.LessonQuestion:
         gain = lesson.share_of(hits[1].astype(float) - hits[0], users)
         gains.append(bool(gain.low > 0) and len(np.unique(users)) > 1)
         facts.append(
-            f"Of {gain.n:,} {name}, {percent(hits[0].mean(), 1)} are {found} without the time. "
+            f"Of {len(users):,} {name}, {percent(hits[0].mean(), 1)} are {found} without the time. "
             f"With the time given {percent(hits[1].mean(), 1)} are. "
             f"Difference {signed(gain.value)}, interval [{signed(gain.low)}, {signed(gain.high)}]."
-            if gain.n
+            if len(users)
             else f"There are no {name}."
         )
     rare, new = (f"{name.capitalize()}, {found}" for name, found, _, _ in kinds)

@@ -7,10 +7,11 @@ from typing import Final
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from analysis.explain.curves import Curve, learned_curves, values_at
 from analysis.explain.edited_case import build_edited_case
-from analysis.figures.charts import assembled, note
+from analysis.figures.charts import note, styled
 from analysis.figures.curves import plot_curves
 from analysis.figures.palette import Palette
 from analysis.formatting import days, signed_points, user_name
@@ -21,20 +22,7 @@ from recap import columns as c
 from recap.features.catalogue import TIME_SINCE_FEATURE
 from recap.machine.printable import markdown_text
 
-OUTLINE: Final = lesson.Outline(
-    "curve",
-    "Reading a curve",
-    "A curve says how many points a place gets for one number about it.",
-    5,
-    "Guesses the shape of a curve, then reads points from it.",
-    "RECAP with learned curves.",
-    (
-        "Which of your own habits would need another shape?",
-        "Two features move together. What can their two curves not tell you?",
-    ),
-    ("prior", "core"),
-    reads="curves",
-)
+_OUTLINE: Final = lesson.OUTLINES["curve"]
 TIMES: Final = (0, 1, 6, 24, 72, 168, 720, 1440, 4320)
 """Hours since the last visit that the learner can choose, after "never"."""
 SHAPES: Final[dict[str, Callable[[np.ndarray], np.ndarray]]] = {
@@ -64,17 +52,16 @@ def shape_of(curve: Curve) -> int:
 def build(world: Workspace) -> lesson.Lesson:
     """Needs a model with this curve, and a user with three places."""
     predictor = lesson.require_model(world).predictor
-    if predictor.model.curves is None:
-        raise lesson.LessonUnavailableError("This lesson needs a RECAP with learned curves. Choose another one.")
+    has_curves = predictor.model.curves is not None
+    lesson.require(has_curves, "This lesson needs a RECAP with learned curves. Choose another one.")
     curve = next(curve for curve in learned_curves(predictor) if curve.name == TIME_SINCE_FEATURE.name)
-    if len(curve.knots) < 3:
-        raise lesson.LessonUnavailableError("In this city nobody returns to a place.")
+    lesson.require(len(curve.knots) >= 3, "In this city nobody returns to a place.")
     right = shape_of(curve)
     ends = [curve.at(curve.knots[1]), curve.points[-1]]
     fact = f"It goes from {signed_points(ends[0])} points just after a visit to {signed_points(ends[1])} long after."
     shown = [hours for hours in TIMES if curve.feature.from_unit(hours) <= curve.knots[-1]]
     return lesson.Lesson(
-        OUTLINE,
+        _OUTLINE,
         intro="One curve of the model turns the time since the user's last visit to a place into points.",
         guess=lesson.choose(
             "Which shape does the learned curve have, from just visited to long ago?",
@@ -85,11 +72,7 @@ def build(world: Workspace) -> lesson.Lesson:
         ),
         handles=(lesson.Handle("time", "Time since the last visit", ("never", *(_ago(hours) for hours in shown)), 3),),
         scene=lambda at: _scene(curve, shown[at[0] - 1] if at[0] else None),
-        idea=(
-            "Read a curve like a price list: find the place's value on the axis below, go up to the line, and read the "
-            f"points on the left. The points of all curves and of the sequence model add up to the "
-            f"score.{_although(ends)}"
-        ),
+        idea=f"{_OUTLINE.reveal}{_although(ends)}",
         check=_check(world, curve),
         deeper=lesson.Deeper("explain", "See all curves in Explain", {"half": "The model"}),
     )
@@ -142,25 +125,17 @@ def _shapes() -> Picture:
 
 def _draw_shapes(palette: Palette) -> go.Figure:
     x = np.linspace(0.0, 1.0, _SAMPLES)
-    width = 1.0 / len(SHAPES)
-    data, notes = [], []
-    layout: dict[str, object] = {}
-    for at, (name, shape) in enumerate(SHAPES.items()):
-        tail = "" if at == 0 else str(at + 1)
-        line = {"color": palette.revisits.fill, "width": 3}
-        trace = {"type": "scatter", "x": x.tolist(), "y": shape(x).tolist(), "mode": "lines", "line": line}
-        data.append(trace | {"xaxis": f"x{tail}", "yaxis": f"y{tail}", "hoverinfo": "skip"})
-        domain = [at * width, (at + 0.8) * width]
-        layout[f"xaxis{tail}"] = {"domain": domain, "anchor": f"y{tail}", "showticklabels": False}
-        layout[f"yaxis{tail}"] = {"range": [-0.1, 1.1], "anchor": f"x{tail}", "visible": False}
-        notes.append((sum(domain) / 2, 1.0, f"<b>{name.replace(', ', ',<br>')}</b>", "center"))
-    notes += [(0.0, 0.0, "From just visited to long ago", "left")]
-    on_paper = {"xref": "paper", "yref": "paper"}
-    shown = [
-        note(x, y, text, palette.quiet, 14, **on_paper, xanchor=anchor, yanchor="bottom" if y else "top")
-        for x, y, text, anchor in notes
-    ]
-    return assembled(data, layout | {"annotations": shown}, palette, height=200, margin={"t": 44, "b": 30})
+    titles = [f"<b>{name.replace(', ', ',<br>')}</b>" for name in SHAPES]
+    figure = make_subplots(rows=1, cols=len(SHAPES), horizontal_spacing=0.04, subplot_titles=titles)
+    line = {"color": palette.revisits.fill, "width": 3}
+    for column, shape in enumerate(SHAPES.values(), start=1):
+        figure.add_scatter(x=x, y=shape(x), mode="lines", line=line, hoverinfo="skip", row=1, col=column)
+    styled(figure, palette, height=200, margin={"t": 44, "b": 30})
+    figure.update_xaxes(showticklabels=False)
+    figure.update_yaxes(range=[-0.1, 1.1], visible=False)
+    figure.update_annotations(font={"size": 14, "color": palette.quiet})
+    below = {"xref": "paper", "yref": "paper", "yanchor": "top"}
+    return figure.add_annotation(note(0, 0, "From just visited to long ago", palette.quiet, 14, **below))
 
 
 def _check(world: Workspace, curve: Curve) -> lesson.LessonQuestion:

@@ -7,25 +7,13 @@ import pandas as pd
 
 from analysis.formatting import percent
 from analysis.learn import lesson
-from analysis.learn.charts import Dots, Panels, PlaceMap, Row
+from analysis.learn.charts import Bar, Bars, Dots, PlaceMap
 from analysis.long_tail.lift import kept_hops
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.arithmetic.geodesy import distance_km
 
-OUTLINE: Final = lesson.Outline(
-    "hops",
-    "How many hops?",
-    "Each further hop reaches more true places, and many more wrong ones.",
-    5,
-    "Guesses the best number of hops, then adds hops.",
-    "Any city.",
-    (
-        "What does a third hop reach that two hops do not?",
-        "Among how many places would the model then have to choose?",
-    ),
-    ("in_token", "signal"),
-)
+_OUTLINE: Final = lesson.OUTLINES["hops"]
 _CLOSE: Final = 0.1
 """Growth rates within this relative distance count as equal."""
 
@@ -33,13 +21,11 @@ _CLOSE: Final = 0.1
 def build(world: Workspace) -> lesson.Lesson:
     """Needs a new test transition within reach."""
     unseen = world.cases[world.cases[c.TRANSITION_COUNT] == 0]
-    if unseen.empty:
-        raise lesson.LessonUnavailableError("This city has no test transition that training never saw.")
+    lesson.require(not unseen.empty, "This city has no test transition that training never saw.")
     table = kept_hops(world)
     coverage, places = table["coverage"].to_numpy(), table["avg_candidates"].to_numpy()
     signal = table["snr_x1000"].to_numpy()
-    if not (signal > 0).any():
-        raise lesson.LessonUnavailableError("In this city known transitions reach no new one.")
+    lesson.require(bool((signal > 0).any()), "In this city known transitions reach no new one.")
     best = int(signal.argmax())
     near = unseen[unseen[c.TWO_STEP_WALK]]
     case = _farthest(world, near if len(near) else unseen)
@@ -47,11 +33,8 @@ def build(world: Workspace) -> lesson.Lesson:
     _, reach = next(iter(world.graph.reach_blocks(np.array([source]), len(table))))
     within = [np.flatnonzero(np.asarray(reached)[0]) for reached in reach]
 
-    def scene(at: tuple[int, ...]) -> lesson.Scene:
-        return _scene(world, table, best, source, target, within[at[0]], at[0])
-
     return lesson.Lesson(
-        OUTLINE,
+        _OUTLINE,
         intro="The graph token looks at places some hops away; each hop follows a training transition.",
         guess=lesson.choose(
             "Which number of hops has the best ratio of true to wrong places?",
@@ -62,11 +45,8 @@ def build(world: Workspace) -> lesson.Lesson:
             _map(world, source, target, within[0], f"Map of {world.name}: places one hop from the start."),
         ),
         handles=(lesson.Handle("hops", "Hops", tuple(str(at + 1) for at in range(len(table)))),),
-        scene=scene,
-        idea=(
-            "The further you look, the longer the list of places that hides the true one. The signal-to-noise ratio is "
-            "the share of true places reached, divided by the length of that list."
-        ),
+        scene=lambda at: _scene(world, table, source, target, within[at[0]], at[0]),
+        idea=_OUTLINE.reveal,
         check=_check(places, coverage, best),
         deeper=lesson.Deeper("long_tail", "See it in Long tail"),
     )
@@ -77,25 +57,23 @@ def _hops(number: int) -> str:
 
 
 def _scene(
-    world: Workspace, table: pd.DataFrame, best: int, source: int, target: int, inside: np.ndarray, at: int
+    world: Workspace, table: pd.DataFrame, source: int, target: int, inside: np.ndarray, at: int
 ) -> lesson.Scene:
     found = "with" if target in inside else "without"
     finding = f"{_hops(at + 1)}: {len(inside):,} of {world.dataset.num_pois:,} places, {found} the true one."
-    coverage, places = table["coverage"].tolist(), table["avg_candidates"].tolist()
-    signal = table["snr_x1000"].tolist()
-    names = tuple(str(number + 1) for number in range(len(table)))
-    rows = (
-        Row("Places within reach", tuple(places), tuple(f"{value:,.0f}" for value in places)),
-        Row("New transitions reached", tuple(coverage), tuple(map(percent, coverage))),
-        Row("Signal to noise × 1000", tuple(signal), tuple(f"{value:.1f}" for value in signal)),
-    )
-    listed = "; ".join(
-        f"{_hops(number + 1)}: {percent(reached)} reached, signal {value:.1f}"
-        for number, (reached, value) in enumerate(zip(coverage, signal, strict=True))
-    )
-    panels = Panels(f"Three rows of bars. {listed}.", "Hops", names, rows, at, best)
-    note = "Green: within reach of the start. The best number is solid, yours is outlined. Each row has its own scale."
-    return lesson.Scene(finding, (_map(world, source, target, inside, f"Map of {world.name}. {finding}"), panels), note)
+    bars = [
+        Bar(
+            _hops(row["n"]),
+            row["snr_x1000"],
+            f"{row['snr_x1000']:.1f}: {percent(row['coverage'])} among {row['avg_candidates']:,.0f} places",
+            "model" if row["n"] == at + 1 else "baseline",
+        )
+        for row in table.to_dict(orient="records")
+    ]
+    says = "New transitions reached, among so many places."
+    ratios = Bars.of(says, "Signal to noise × 1000: new transitions reached, among so many places", bars)
+    note = "Green: within reach of the start. Blue: your number of hops."
+    return lesson.Scene(finding, (_map(world, source, target, inside, f"Map of {world.name}. {finding}"), ratios), note)
 
 
 def _map(world: Workspace, source: int, target: int, inside: np.ndarray, says: str) -> PlaceMap:

@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.formatting import all_or_percent
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene, share_question
+from analysis.learn.lesson import OUTLINES, Deeper, Handle, Lesson, LessonUnavailableError, Scene, share_question
 from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.reidentification import Crowd, SharedPoint
 from analysis.sharing.share import WIDEST
@@ -17,19 +17,7 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.privacy import Generalisation
 
-OUTLINE: Final = Outline(
-    "privacy",
-    "Whose traces these are",
-    "A few points identify a person, even where each place alone is hidden.",
-    5,
-    "Guesses how many users four points identify, then changes k.",
-    "Any city.",
-    (
-        "Who knows four of your points from last week?",
-        "What would you share of a trace, and at which k?",
-    ),
-    ("unicity", "k_anonymity", "cell"),
-)
+_OUTLINE: Final = OUTLINES["privacy"]
 _MOST_POINTS: Final = 6
 _POINTS: Final = 4
 KS: Final = (2, 5, 10, 20, 50)
@@ -47,7 +35,7 @@ def build(world: Workspace) -> Lesson:
     user = choose_user(world)
     whose = "an invented" if world.dataset.manifest.synthetic else "a real"
     return Lesson(
-        OUTLINE,
+        _OUTLINE,
         intro=(
             f"The picture shows the trace of {whose} user: it has no name, but a few of its points may reveal whose "
             "it is."
@@ -65,11 +53,7 @@ def build(world: Workspace) -> Lesson:
             Handle("k", "k: how many users must match", tuple(map(str, KS)), START_K),
         ),
         scene=lambda at: _scene(world, user, at[0] + 1, KS[at[1]]),
-        idea=(
-            "Names do not identify a person here; points do. Hiding each place alone is not enough: all of them "
-            "together must match k users. *Places hidden* widens the cells of a shared case, and says "
-            "where they still do not."
-        ),
+        idea=_OUTLINE.reveal,
         check=share_question(
             f"Now places of fewer than {KS[START_K]} users become map cells, and times become weekday and part of the "
             f"day. With {_POINTS} points, how many users are still the only match?",

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.formatting import all_or_percent, percent, times
 from analysis.learn import lesson
-from analysis.learn.charts import Bar, Bars, Lines, Series
+from analysis.learn.charts import Bar, Bars, Lines, Meaning, Series
 from analysis.records.accuracy import is_hit
 from analysis.records.case_groups import popular_bar
 from analysis.workspace import Workspace
@@ -16,20 +16,7 @@ from recap.evaluation.cases import is_known_place
 from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import count_of, markdown_text, shortened
 
-OUTLINE: Final = lesson.Outline(
-    "rare",
-    "Rare transitions",
-    "Where nobody went that way, counting transitions fails; past visits still find the place, unless it is new.",
-    15,
-    "Guesses how many transitions are rare, then moves the threshold.",
-    "Any city.",
-    (
-        "What else has common parts and rare pairs? Think of words and sentences.",
-        "Where would you set the threshold, and who would notice?",
-        "Who is harmed if a map app can only predict transitions it has seen?",
-    ),
-    ("transition", "tail", "eta"),
-)
+_OUTLINE: Final = lesson.OUTLINES["rare"]
 _K: Final = 20
 _MOST: Final = 9
 """Highest threshold."""
@@ -48,15 +35,14 @@ def rare_shares(cases: pd.DataFrame, threshold: int) -> tuple[float, float]:
 def build(world: Workspace) -> lesson.Lesson:
     """Needs a test case for each answer of the check."""
     cases = world.cases
-    if cases.empty:
-        raise lesson.LessonUnavailableError("This city has no test case.")
+    lesson.require(not cases.empty, "This city has no test case.")
     places, transitions = rare_shares(cases, TAIL_MAX_COUNT)
     shares = [rare_shares(cases, threshold) for threshold in range(_MOST + 1)]
     records = world.with_model("markov").records()
     visits = world.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
     is_popular = (visits >= popular_bar(visits))[records[c.TARGET]]
     return lesson.Lesson(
-        OUTLINE,
+        _OUTLINE,
         intro=(
             "A transition from one place straight to the next is rare if it occurs at most once in training, the first "
             "weeks of the data, from which a model learns."
@@ -75,10 +61,7 @@ def build(world: Workspace) -> lesson.Lesson:
             ),
         ),
         scene=lambda at: _scene(shares, records, is_popular, at[0]),
-        idea=(
-            "A place gathers visits from everywhere. A transition starts at one place only, so it can be rare even "
-            f"when it leads to a popular place.{_who_finds(world, is_popular)}"
-        ),
+        idea=f"{_OUTLINE.reveal}{_who_finds(world, is_popular)}",
         check=_check(world, cases),
         deeper=lesson.Deeper("long_tail", "Move the threshold in Long tail", moved=lambda at: {"eta": str(at[0])}),
     )
@@ -139,9 +122,9 @@ def _scene(
         for popular, place in ((True, "popular place"), (False, "other place")):
             mask = (is_rare == rare) & (is_popular == popular)
             share = lesson.share_of(found[mask], users[mask])
-            value = share.value if share.n else 0.0
-            meaning = "truth" if rare else "baseline"
-            bars.append(Bar(f"{kind}, {place}", value, percent(value), meaning, share.low, share.high))  # type: ignore[arg-type]
+            value = share.value if mask.any() else 0.0
+            meaning: Meaning = "truth" if rare else "baseline"
+            bars.append(Bar(f"{kind}, {place}", value, percent(value), meaning, share.low, share.high))
     hits = Bars.of("Found by counting transitions:", f"Found in the top {_K} by counting transitions", bars, 1.0)
     note = "All test cases. Popular places are the most visited tenth. Lines: 95 % intervals over users."
     return lesson.Scene(finding, (curve, hits), note)
@@ -159,8 +142,7 @@ def _check(world: Workspace, cases: pd.DataFrame) -> lesson.LessonQuestion:
     labels, answers = world.labels, []
     for name, mask in kinds.items():
         rows = np.flatnonzero(mask)
-        if not len(rows):
-            raise lesson.LessonUnavailableError("This city has too few kinds of transitions for this lesson.")
+        lesson.require(len(rows) > 0, "This city has too few kinds of transitions for this lesson.")
         order = count[rows] if name == "frequent" else visits[rows]
         case = cases.iloc[rows[order.argmin() if name == "small" else order.argmax()]]
         source, target = (markdown_text(labels[int(case[key])]) for key in (c.SOURCE, c.TARGET))

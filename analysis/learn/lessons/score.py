@@ -19,20 +19,7 @@ from recap import columns as c
 from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import markdown_text
 
-OUTLINE: Final = lesson.Outline(
-    "score",
-    "A score is a sum",
-    "Contributions add up; which of them are stable must be checked.",
-    5,
-    "Guesses which group puts a place ahead, then adds groups up.",
-    "A trained RECAP.",
-    (
-        "Which contribution would you show to the user it is about?",
-        "What did the user know that no contribution can show?",
-    ),
-    ("permutation_test", "seed_band"),
-    reads="curves",
-)
+_OUTLINE: Final = lesson.OUTLINES["score"]
 _ASKED: Final = 4
 _NAMED: Final = 3
 _SMALL: Final = 0.005
@@ -42,8 +29,7 @@ def choose_case(world: Workspace) -> int:
     """A rare transition that the model ranks first, if possible one that needs past visits."""
     ablations, cases = lesson.require_model(world).ablations(), world.cases
     first = (cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT) & (ablations[c.RANK].to_numpy() == 1)
-    if not first.any():
-        raise lesson.LessonUnavailableError("In this city the model ranks no rare transition first.")
+    lesson.require(bool(first.any()), "In this city the model ranks no rare transition first.")
     needed = first & (np.nan_to_num(ablations["without_history"].to_numpy(np.float64)) > 1)
     return int(np.flatnonzero(needed if needed.any() else first)[0])
 
@@ -57,8 +43,7 @@ def build(world: Workspace) -> lesson.Lesson:
     gaps = {group: truth.groups[group] - other.groups[group] for group in truth.groups}
     sizes = {group: abs(truth.groups[group]) + abs(other.groups[group]) for group in gaps}
     order = sorted((group for group in gaps if sizes[group] >= _SMALL), key=lambda group: -abs(gaps[group]))
-    if len(order) < 2:
-        raise lesson.LessonUnavailableError("In this case a single group makes the whole score. Choose another model.")
+    lesson.require(len(order) > 1, "In this case a single group makes the whole score. Choose another model.")
     names = [markdown_text(place.name) for place in flow.places]
     asked = sorted(order[:_ASKED], key=list(gaps).index)
     best = max(asked, key=lambda group: gaps[group])
@@ -67,7 +52,7 @@ def build(world: Workspace) -> lesson.Lesson:
         for group in sorted(asked, key=lambda group: -gaps[group])[:_NAMED]
     )
     return lesson.Lesson(
-        OUTLINE,
+        _OUTLINE,
         intro=(
             f"{user_name(edited.moment.user)} went on to **{names[0]}** (◎), which the model ranks first, ahead of "
             f"**{names[1]}** (●)."
@@ -81,10 +66,7 @@ def build(world: Workspace) -> lesson.Lesson:
         ),
         handles=(lesson.Handle("groups", "Groups added up", tuple(map(str, range(len(order) + 1))), 1),),
         scene=lambda at: _scene(flow, order, gaps, at[0]),
-        idea=(
-            "The contributions add up to the score, so each can be read alone. Whether each stays when the model "
-            "is trained again must be checked, and none says why the user went."
-        ),
+        idea=_OUTLINE.reveal,
         check=_check(world, edited, order),
         deeper=lesson.Deeper("explain", "Open this case in Explain", {"case": str(case)}),
     )
@@ -118,8 +100,7 @@ def _scene(flow: ModelFlow, order: list[str], gaps: dict[str, float], number: in
 
 def _check(world: Workspace, edited: EditedCase, order: list[str]) -> lesson.LessonQuestion:
     checks = [check for check in check_rows(edited, world.seeds()) if check.row in order]
-    if not checks:
-        raise lesson.LessonUnavailableError("No contribution of this case could be checked. Choose another model.")
+    lesson.require(bool(checks), "No contribution of this case could be checked. Choose another model.")
     stable = [part_label(check.row).lower() for check in checks if not check.problems]
     failing = [f"{part_label(check.row).lower()} ({check.problems[0]})" for check in checks if check.problems]
     verb = "is" if len(stable) == 1 else "are"

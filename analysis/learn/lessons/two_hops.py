@@ -14,20 +14,7 @@ from recap import columns as c
 from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import markdown_text
 
-OUTLINE: Final = lesson.Outline(
-    "two_hops",
-    "Two-hop paths",
-    "Two known transitions can explain a new one; only an ablation shows whether they do.",
-    15,
-    "Guesses whether a new transition can be found, then tries places in between. The teacher trains the toy town.",
-    "Any city.",
-    (
-        "In the toy town only paths help. What differs in the real city?",
-        "When is a good path no more than a nice story?",
-        "Name a claim in the news that only shows two things together. How would you test it?",
-    ),
-    ("unseen", "graph_token", "coincidence"),
-)
+_OUTLINE: Final = lesson.OUTLINES["two_hops"]
 HOUSE: Final = SQUARES
 """A house from which nobody goes straight to its square before the test."""
 _K: Final = 20
@@ -57,11 +44,10 @@ def build(world: Workspace) -> lesson.Lesson:
     fact = f"{percent(float(chance[target]))} of the two-hop paths from {house} end at {square}, so it ranks "
     fact += f"{ordinal(rank)}."
     unseen = world.cases[world.cases[c.TRANSITION_COUNT] == 0]
-    if unseen.empty:
-        raise lesson.LessonUnavailableError("This city has no test transition that training never saw.")
+    lesson.require(not unseen.empty, "This city has no test transition that training never saw.")
     picture = town_map(town, _TOWN[2], f"Map of the toy town: from {house} to {square}.", (), source, target)
     return lesson.Lesson(
-        OUTLINE,
+        _OUTLINE,
         intro="In this toy town, users go from a house to its stop, and from the stop to a square.",
         guess=lesson.choose(
             f"In the test weeks, users go straight from {house} to {square}, which nobody did in training. Can a model "
@@ -81,10 +67,7 @@ def build(world: Workspace) -> lesson.Lesson:
             ),
         ),
         scene=lambda at: _scene(town, source, target, poi_of(town, _MIDDLES[at[0]])),
-        idea=(
-            "Two transitions that users made can explain a third that nobody made. In the toy town nothing else can. "
-            "In a city, past visits often find the same place."
-        ),
+        idea=_OUTLINE.reveal,
         check=_check(world, len(unseen), int(unseen[c.TWO_STEP_WALK].sum())),
         deeper=_deeper(world, int(unseen.index[0])),
         training=parts_training(),

@@ -15,6 +15,7 @@ from analysis.explain.model_words import recency_read
 from analysis.formatting import percent, points, times, user_name
 from analysis.learn import lesson
 from analysis.learn.charts import Bar, Bars
+from analysis.records.bootstrap import MeanInterval
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.history.tensors import CheckinTensors, Histories, find_revisit_candidates
@@ -23,20 +24,7 @@ from recap.machine.printable import shortened
 if TYPE_CHECKING:
     from recap.asking.predictor import Predictor
 
-OUTLINE: Final = lesson.Outline(
-    "visits",
-    "Past visits",
-    "Users return to places they visited often, recently, or just now.",
-    15,
-    "Guesses which number finds most returns, then sets three weights.",
-    "The paper's RECAP, as in the invented city.",
-    (
-        "Which of your own places would past visits predict? Which would they never predict?",
-        "Your own weights are a model with three numbers. What would a fourth be?",
-    ),
-    ("prior", "revisit", "interval"),
-    reads="prior",
-)
+_OUTLINE: Final = lesson.OUTLINES["visits"]
 STEP: Final = 0.25
 _MOST: Final = 3.0
 _POSITIONS: Final = tuple(f"{STEP * number:g}" for number in range(round(_MOST / STEP) + 1))
@@ -138,10 +126,9 @@ def build(world: Workspace) -> lesson.Lesson:
     """Needs a model with the paper's prior, and a return in the test weeks."""
     trained = trained_weights(lesson.require_model(world).predictor)
     habits = Habits.of(world)
-    if not len(habits.case_N):
-        raise lesson.LessonUnavailableError("In the test weeks of this city nobody returns to a place.")
+    lesson.require(len(habits.case_N) > 0, "In the test weeks of this city nobody returns to a place.")
 
-    def race(weights: HabitWeights) -> lesson.Share:
+    def race(weights: HabitWeights) -> MeanInterval:
         return lesson.share_of(habits.found(weights), habits.users_N)
 
     alone = [race(_weights(trained, *(float(at == one) for at in range(3)))) for one in range(3)]
@@ -153,7 +140,7 @@ def build(world: Workspace) -> lesson.Lesson:
         return _scene(habits, trained, reference, alone, _weights(trained, *(STEP * position for position in at)))
 
     return lesson.Lesson(
-        OUTLINE,
+        _OUTLINE,
         intro=(
             "Three numbers predict a return to a place: how often the user was there, how recently, and whether it "
             f"is among their last {trained.recent_window} check-ins (just now)."
@@ -170,10 +157,7 @@ def build(world: Workspace) -> lesson.Lesson:
             for name, label in zip(("count", "recency", "window"), _TERMS, strict=True)
         ),
         scene=scene,
-        idea=(
-            "The revisit prior adds the three numbers up and predicts part of the returns. The model's weights work "
-            "together with the rest of the model, so they may lose here."
-        ),
+        idea=_OUTLINE.reveal,
         check=_check(habits, trained),
         deeper=lesson.Deeper("explain", "See one case in Explain", {"case": str(int(habits.case_N[0]))}),
     )
@@ -197,7 +181,7 @@ def _picture(world: Workspace, habits: Habits) -> Bars:
 
 
 def _scene(
-    habits: Habits, trained: HabitWeights, reference: lesson.Share, alone: list[lesson.Share], weights: HabitWeights
+    habits: Habits, trained: HabitWeights, reference: MeanInterval, alone: list[MeanInterval], weights: HabitWeights
 ) -> lesson.Scene:
     share = lesson.share_of(habits.found(weights), habits.users_N)
     difference = lesson.share_of(habits.found(weights) - habits.found(trained), habits.users_N)
@@ -232,8 +216,7 @@ def _check(habits: Habits, trained: HabitWeights) -> lesson.LessonQuestion:
             break
     else:
         often, late = 0, min(1, len(count) - 1)
-        if often == late:
-            raise lesson.LessonUnavailableError("In this city nobody has two places to return to.")
+        lesson.require(often != late, "In this city nobody has two places to return to.")
     pair = trained.points(count[[often, late]], since[[often, late]])
     labels = [
         f"{name}: visited {times(int(count[at]))}, last visit {recency_read(int(since[at]))}"

@@ -73,7 +73,11 @@ def _card(
     """Write a card's text; returns a function that draws its picture above."""
     opened = open_workspace(source)
     card = describe_card(opened, searched, entry.case, entry.found)
-    hops = searched.hops_ablation if entry.found is not None and entry.found.recipe == "two_hop_paths" else None
+    hops = (
+        searched.ablation("two_hop_paths")
+        if entry.found is not None and entry.found.recipe == "two_hop_paths"
+        else None
+    )
     slot, palette, alt = st.empty(), state.theme_palette(), words.picture_alt(card.source, card.target)
     if not maps.is_drawn(source, entry.case, palette.theme, hops=hops):
         slot.image(blank_thumbnail(palette), width="stretch", alt=alt)

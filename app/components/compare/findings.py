@@ -18,7 +18,7 @@ from app.components.toolbar import legend
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
-from recap.evaluation.reliability import calibration_error, has_probabilities, reliability_curve
+from recap.evaluation.metrics import calibration_error, has_probabilities, reliability_curve
 from recap.machine.printable import markdown_text
 
 

@@ -12,7 +12,7 @@ from app.cached.workspace import open_workspace
 from app.components.text import key_button, pick, say_once
 from app.components.toolbar import source_picker, truth_toggle
 from app.sources import Source
-from recap.history.moments import Case, Moment
+from recap.history.moments import Moment
 
 _LISTED = 60
 
@@ -31,8 +31,8 @@ def case_bar(source: Source, moment: Moment) -> bool:
 def case_picker(source: Source, moment: Moment) -> None:
     """A moment that is no case is listed by its name, after the user's cases."""
     opened = open_workspace(source).at(moment)
-    is_case, last = isinstance(moment, Case), len(opened.cases) - 1
-    case = moment.number if isinstance(moment, Case) else last_case(opened, moment)
+    is_case, last = moment.case is not None, len(opened.cases) - 1
+    case = moment.case if moment.case is not None else last_case(opened, moment)
     others = [] if is_case else [moment_name(opened, moment)]
     before: dict[str, Any] = {"help": "The case before", "disabled": is_case and case == 0}
     key_button(":material/chevron_left:", "case-before", "Left", state.set_case, max(case - is_case, 0), **before)

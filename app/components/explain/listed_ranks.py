@@ -14,10 +14,11 @@ from app.components.toolbar import open_case_button
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
-from recap.history.moments import Case
+from recap.history.moments import Moment
 
 
-def show_listed_ranks(source: Source, case: Case) -> None:
+def show_listed_ranks(source: Source, case: Moment) -> None:
+    assert case.case is not None
     opened = open_workspace(source)
     show_truth = case_bar(source, case)
     prediction = predict(source, case)
@@ -29,5 +30,5 @@ def show_listed_ranks(source: Source, case: Case) -> None:
     said = describe_listed(model_label(source), truth, None if math.isnan(rank) else rank, names)
     st.title(shown_sentence(said, {"target": "orange", "runner_up": "blue"}), anchor=False)
     st.markdown(from_line(opened.labels[int(prediction.case[c.SOURCE])]))
-    quiet(imported_sentence(source, case.number))
+    quiet(imported_sentence(source, case.case))
     open_case_button(WALK, source, case, key="walk")

@@ -6,10 +6,9 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from analysis.learn.course import COURSE, MINUTES, ROUTE
+from analysis.learn.course import CLASS_MINUTES, COURSE, MINUTES, ROUTE, class_plan
 from analysis.learn.handout import PrintedPage, sheet_html
 from analysis.learn.lesson import Lesson, LessonUnavailableError
-from analysis.learn.plan import CLASS_MINUTES, class_plan
 from app import state
 from app.cached import learn as cached
 from app.cached.workspace import open_workspace

@@ -16,8 +16,9 @@ from app.components.text import pick, quiet, toggle
 from app.components.walk.walk_player import SECONDS_PER_STEP
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
-from recap.asking.itinerary import Itinerary, usual_pause
-from recap.history.moments import Moment, link_time, local_text, whole_seconds
+from recap.history.asked_times import link_time, local_text, whole_seconds
+from recap.history.moments import Moment
+from recap.history.one_user import usual_pause
 from recap.history.tensors import SECONDS_PER_DAY
 
 WHENEVER, AT = "Whenever", "At"
@@ -43,7 +44,7 @@ def pick_question(source: Source) -> None:
     pick(st.segmented_control, "When", [WHENEVER, AT], ask, "source", key="next-question", **look)
 
 
-def timed(opened: Workspace, itinerary: Itinerary, *, reads_time: bool) -> Itinerary:
+def timed(opened: Workspace, itinerary: Moment, *, reads_time: bool) -> Moment:
     """The itinerary with a time asked for, where the model reads it, else without one."""
     asked = replace(itinerary, at=None)
     if reads_time and not itinerary.is_empty:
@@ -62,14 +63,14 @@ def at_usual_time(opened: Workspace, moment: _Moment) -> _Moment:
     return moment if moment.at >= last else replace(moment, at=_next_quarter(last))
 
 
-def pick_own_time(opened: Workspace, itinerary: Itinerary) -> None:
+def pick_own_time(opened: Workspace, itinerary: Moment) -> None:
     """Day and clock of one user's time."""
     assert itinerary.at is not None
     last = int(opened.any_ranker.known_at(itinerary).local_seconds_H[-1])
     _pick_time(last, itinerary.at, lambda at: choice.show(replace(itinerary, at=max(at, _next_quarter(last)))))
 
 
-def say_usual_pause(opened: Workspace, itinerary: Itinerary) -> None:
+def say_usual_pause(opened: Workspace, itinerary: Moment) -> None:
     """Where this user's pauses usually end."""
     found = usual_pause(opened.any_ranker.known_at(itinerary))
     if found is not None:

@@ -17,8 +17,9 @@ from app.components.next import words
 from app.components.text import pick, pick_number
 from app.components.walk.case_choice import MOST_USERS
 from recap import columns as c
-from recap.asking.itinerary import MOST_ADDED, Itinerary, usual_gap
 from recap.errors import CaseError, ConfigError
+from recap.history.moments import MOST_ADDED, Moment
+from recap.history.one_user import usual_gap
 from recap.machine.printable import markdown_text, shortened
 
 ONE, EVERYONE, TRY = "one", "everyone", "try"
@@ -32,36 +33,36 @@ _LONGEST_NAME: Final = 26
 _LONGEST_LISTED: Final = 20
 
 
-def current_itinerary(opened: Workspace, part: str) -> Itinerary:
+def current_itinerary(opened: Workspace, part: str) -> Moment:
     """The chosen or linked itinerary; of a bad link the user, with a message. For everyone, an empty one."""
     if st.session_state.get(_KEPT, ("", {}))[0] != opened.dataset.hash:
         st.session_state[_KEPT] = (opened.dataset.hash, {})
     if part == EVERYONE:
-        return Itinerary()
+        return Moment()
     itinerary = st.session_state[_KEPT][1].get(part)
     asked = state.linked(*state.ITINERARY)
     if asked is not None:
         itinerary = _linked(opened, asked if part == ONE else {"stops": asked["stops"]})
     if itinerary is None or itinerary.is_new_user != (part == TRY):
-        itinerary = Itinerary() if part == TRY else _at_last(opened, _usual_user(opened))
+        itinerary = Moment() if part == TRY else _at_last(opened, _usual_user(opened))
     show(itinerary)
     return itinerary
 
 
-def show(itinerary: Itinerary) -> None:
+def show(itinerary: Moment) -> None:
     """Predict from this; the address says so."""
     st.session_state[_KEPT][1][TRY if itinerary.is_new_user else ONE] = itinerary
     state.write_params(dict.fromkeys(state.ITINERARY) | state.fields_of(itinerary))
 
 
-def _at_last(opened: Workspace, user: int) -> Itinerary:
-    return Itinerary.read({"user": str(user)}, opened.dataset, opened.checkins)
+def _at_last(opened: Workspace, user: int) -> Moment:
+    return Moment.read({"user": str(user)}, opened.dataset, opened.checkins)
 
 
-def _linked(opened: Workspace, asked: Mapping[str, str | None]) -> Itinerary | None:
+def _linked(opened: Workspace, asked: Mapping[str, str | None]) -> Moment | None:
     for fields in (asked, {"user": asked.get("user")}):
         try:
-            return Itinerary.read(fields, opened.dataset, opened.checkins)
+            return Moment.read(fields, opened.dataset, opened.checkins)
         except (CaseError, ConfigError):
             if fields is asked:
                 st.warning(words.UNREADABLE)
@@ -76,7 +77,7 @@ def _usual_user(opened: Workspace) -> int:
     return int(opened.checkins.user_T[opened.checkins.seconds_T.argmax()])
 
 
-def pick_user(opened: Workspace, itinerary: Itinerary) -> None:
+def pick_user(opened: Workspace, itinerary: Moment) -> None:
     """A list of users."""
     users = around(range(opened.dataset.num_users), itinerary.user, MOST_USERS)
     names = {user: opened.user_name(user) for user in users}
@@ -84,7 +85,7 @@ def pick_user(opened: Workspace, itinerary: Itinerary) -> None:
     pick_number("User", names, lambda user: show(_at_last(opened, user)), *state.ITINERARY, **look)
 
 
-def pick_moment(opened: Workspace, itinerary: Itinerary) -> None:
+def pick_moment(opened: Workspace, itinerary: Moment) -> None:
     """A list of the user's check-ins, the latest first."""
     first, stop = np.searchsorted(opened.checkins.user_T.numpy(), [itinerary.user, itinerary.user + 1]).tolist()
     rows = around(range(first, stop), itinerary.row - first, _MOST_MOMENTS)[::-1]
@@ -94,10 +95,10 @@ def pick_moment(opened: Workspace, itinerary: Itinerary) -> None:
         for row, poi, when in zip(rows, poi_N, time_N, strict=True)
     }
     look: dict[str, Any] = {"key": "next-row", "value": itinerary.row, "width": 310, "help": words.AS_OF_HELP}
-    pick_number("As of", names, lambda row: show(Itinerary(itinerary.user, row)), *state.ITINERARY, **look)
+    pick_number("As of", names, lambda row: show(Moment(itinerary.user, row)), *state.ITINERARY, **look)
 
 
-def show_stops(opened: Workspace, itinerary: Itinerary, stops: pd.DataFrame) -> None:
+def show_stops(opened: Workspace, itinerary: Moment, stops: pd.DataFrame) -> None:
     """Stops as chips, whose click gives one another time or removes it; a search; a button that undoes all changes.
 
     Args:
@@ -110,11 +111,11 @@ def show_stops(opened: Workspace, itinerary: Itinerary, stops: pd.DataFrame) -> 
             _chip(itinerary, stop["name"], stop["local_time"], stop["change"], fixed=fixed)
         _search(opened, itinerary)
         if itinerary.is_changed:
-            again = partial(show, Itinerary(itinerary.user, itinerary.row))
+            again = partial(show, Moment(itinerary.user, itinerary.row))
             st.button("Start again", icon=":material/undo:", type="tertiary", key="next-reset", on_click=again)
 
 
-def add_stop(opened: Workspace, itinerary: Itinerary, poi: int) -> None:
+def add_stop(opened: Workspace, itinerary: Moment, poi: int) -> None:
     """Go to a place: the next stop, after the usual gap or at the time asked for; a new user's first is at noon."""
     if len(itinerary.added) >= MOST_ADDED:
         st.toast(words.MOST_STOPS)
@@ -125,7 +126,7 @@ def add_stop(opened: Workspace, itinerary: Itinerary, poi: int) -> None:
     show(replace(itinerary.plus(poi, gap), at=None))
 
 
-def _chip(itinerary: Itinerary, name: str, when: pd.Timestamp, change: int, *, fixed: bool) -> None:
+def _chip(itinerary: Moment, name: str, when: pd.Timestamp, change: int, *, fixed: bool) -> None:
     key = f"stop-{'added' if change < 0 else 'known'}-{abs(change)}"
 
     def move() -> None:
@@ -140,7 +141,7 @@ def _chip(itinerary: Itinerary, name: str, when: pd.Timestamp, change: int, *, f
         st.button("Remove", icon=":material/close:", key=f"{key}-remove", disabled=fixed, on_click=remove)
 
 
-def _search(opened: Workspace, itinerary: Itinerary) -> None:
+def _search(opened: Workspace, itinerary: Moment) -> None:
     """Add a stop by name: the most visited places are listed, any other name can be typed."""
 
     def add() -> None:

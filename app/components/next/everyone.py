@@ -40,8 +40,8 @@ from app.components.walk.predictions import LIST_NINTHS, MAP_NINTHS, NINTH_PX, p
 from app.pages import NEXT
 from app.sources import Source
 from recap import columns as c
-from recap.asking.itinerary import Itinerary
-from recap.history.moments import link_number, whole_seconds
+from recap.history.asked_times import whole_seconds
+from recap.history.moments import Moment, link_number
 from recap.machine.printable import shortened
 from recap.privacy import Generalisation
 
@@ -71,7 +71,7 @@ def as_of_control(opened: Workspace) -> date | None:
 
 
 def show_everyone(source: Source, as_of: date | None, at: datetime | None = None) -> None:
-    opened = explanations.open_model(source).known
+    opened = explanations.ready(source).known
     if opened.dataset.num_users * opened.dataset.num_pois * _PASSES > MOST_SCORES:
         st.title(words.MANY_USERS.format(users=opened.dataset.num_users), anchor=False)
         quiet(words.TOO_MANY)
@@ -171,7 +171,7 @@ def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
     def open_user(row: int) -> None:
         state.choose("part", choice.ONE)
         user, last = int(users[c.USER].iloc[row]), int(users[c.ROW].iloc[row])
-        choice.show(Itinerary(user, last, at=None if at is None else whole_seconds(at)))
+        choice.show(Moment(user, last, at=None if at is None else whole_seconds(at)))
 
     table = users[[c.USER, c.POI, "local_time", FIRST, "probability", SECOND]].copy()
     table["probability"] *= 100

@@ -27,14 +27,15 @@ from app.pages import EXPLAIN, NEXT
 from app.settings import AppSettings
 from app.sources import Source, find_sources, other_question
 from recap import columns as c
-from recap.asking.itinerary import Itinerary, usual_gap
 from recap.errors import VocabularyError
+from recap.history.moments import Moment
+from recap.history.one_user import usual_gap
 from recap.machine.printable import markdown_text, shortened
 
 
-def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, show_truth: bool) -> None:
+def show_prediction(source: Source, itinerary: Moment, *, only_new: bool, show_truth: bool) -> None:
     """Draw the prediction from an itinerary; before a new user's first stop, the map of all places."""
-    opened = explanations.open_model(source).known
+    opened = explanations.ready(source).known
     if itinerary.is_empty:
         st.title(words.BEGIN, anchor=False)
         grid = st.grid(9, min_column_width=NINTH_PX)
@@ -78,7 +79,7 @@ def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, sho
         _buttons(source, opened, itinerary, found, picked, walked)
 
 
-def _map(source: Source, itinerary: Itinerary, best: list[int], alt: str, *drawn: Any, **options: Any) -> None:
+def _map(source: Source, itinerary: Moment, best: list[int], alt: str, *drawn: Any, **options: Any) -> None:
     """The map, see `maps.draw_map`; a click on a place adds it as a stop."""
     clickable = {"candidates": best[::-1], "places": maps.place_dots(source)[0]}
 
@@ -88,13 +89,13 @@ def _map(source: Source, itinerary: Itinerary, best: list[int], alt: str, *drawn
         mark = next(((layer, at[0]) for layer, at in chosen.items() if at), st.session_state.get("next_mark"))
         st.session_state["next_mark"] = mark
         if mark is not None and mark[0] in clickable and mark[1] < len(clickable[mark[0]]):
-            choice.add_stop(explanations.open_model(source).known, itinerary, clickable[mark[0]][mark[1]])
+            choice.add_stop(explanations.ready(source).known, itinerary, clickable[mark[0]][mark[1]])
 
     deck, on_select = maps.draw_map(source, *drawn, **options), state.unless_late(add, *state.ITINERARY)
     st.pydeck_chart(deck, height=NEXT_HEIGHT_PX, key="next-map", on_select=on_select, alt=alt)
 
 
-def _list(itinerary: Itinerary, found: CasePrediction) -> None:
+def _list(itinerary: Moment, found: CasePrediction) -> None:
     listed, reasons = found.candidates, standing_out(found)
     rows, columns = list_table(listed)
     rows["name"] = rows["name"].map(lambda name: shortened(name, 20)) + np.where(listed["revisit"], " ●", "")
@@ -113,7 +114,7 @@ def _list(itinerary: Itinerary, found: CasePrediction) -> None:
 def _buttons(
     source: Source,
     opened: Workspace,
-    itinerary: Itinerary,
+    itinerary: Moment,
     found: CasePrediction,
     picked: int | None,
     walked: Trajectory,

@@ -15,13 +15,13 @@ from app.components.next import words
 from app.components.present.add import Said, bar_picture
 from app.sources import Source
 from recap import columns as c
-from recap.asking.itinerary import Itinerary
+from recap.history.moments import Moment
 from recap.machine.printable import unmarked
 from recap.privacy import Generalisation
 
 
 def say_prediction(
-    source: Source, opened: Workspace, itinerary: Itinerary, found: CasePrediction, walked: Trajectory
+    source: Source, opened: Workspace, itinerary: Moment, found: CasePrediction, walked: Trajectory
 ) -> Said:
     """The first choice of one user, and the masked map; never what happened."""
     rule, found = Generalisation(), found.without_truth()

@@ -12,9 +12,9 @@ from analysis.trajectories.everyone import CHANGE, EXPECTED, LIKELY_PLACES, Ever
 from analysis.trajectories.predictions import CasePrediction
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.asking.itinerary import Itinerary
 from recap.asking.prediction import COUNTED_MINUTES
 from recap.features.catalogue import PLACES
+from recap.history.moments import Moment
 from recap.machine.printable import markdown_text
 
 BEGIN: Final = "Click a place on the map to begin"
@@ -54,7 +54,7 @@ EXPECTED_ALT: Final = "Map of the most expected places"
 
 def answer(
     opened: Workspace,
-    itinerary: Itinerary,
+    itinerary: Moment,
     found: CasePrediction,
     last: pd.Series,
     *,

@@ -19,7 +19,7 @@ from app.components.own_data.next_file import keep_answers
 from app.components.text import choose_one, quiet, section
 from app.uploads import Upload, new_dataset_folder
 from recap import columns as c
-from recap.data.inspection import Inspection, describe_read, look_at, preview_rows
+from recap.data.inspection import Inspection, describe_read, look_at
 from recap.data.intake import READING, choose_protocol, prepare_input
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RawRead
@@ -184,7 +184,7 @@ def show_points(
 
 def _show_kept(upload: Upload, inspection: Inspection) -> None:
     section(words.KEPT)
-    rows = {words.CHECKINS_KEPT: inspection.preview.checkins, **preview_rows(inspection)}
+    rows = {words.CHECKINS_KEPT: inspection.preview.checkins, **inspection.preview.left_out}
     st.table({capitalised(name): f"{count:,}" for name, count in rows.items()}, border="horizontal")
     quiet(words.GETS_WORSE)
     kept = inspection.preview.config.min_user_checkins

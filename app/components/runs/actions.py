@@ -9,11 +9,11 @@ from app.pages import COMPARE, EXPLAIN, OVERVIEW
 from app.sources import Source
 from recap.errors import RecapError
 from recap.runs.execution import control
+from recap.runs.store.description import RunRow
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import MAX_NOTES
 from recap.runs.store.state import RESUMABLE
-from recap.runs.store.types import RunRow
 
 
 def open_buttons(trained: Source, better: Source) -> None:

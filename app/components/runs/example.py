@@ -9,7 +9,7 @@ from app.settings import AppSettings
 from app.sources import find_sources
 from recap.errors import RecapError
 from recap.machine.printable import markdown_text
-from recap.runs.store.types import RunSummary
+from recap.runs.store.run_folder import RunSummary
 from recap.training.metrics_file import METRICS_FILE, read_metrics
 
 

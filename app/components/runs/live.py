@@ -15,11 +15,10 @@ from app.components.text import choose_one, quiet, section
 from recap.errors import RecapError
 from recap.machine.printable import markdown_text
 from recap.runs.execution.logs import read_log
-from recap.runs.store.description import best_epoch, describe_run
-from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.description import RunDescription, RunRow, best_epoch, describe_run
+from recap.runs.store.run_folder import RunFolder, RunReference, RunSummary
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
-from recap.runs.store.types import RunDescription, RunReference, RunRow, RunSummary
 from recap.training.metrics_file import EpochLine
 from recap.training_config import AnyTraining
 

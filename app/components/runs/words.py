@@ -7,7 +7,8 @@ from analysis.formatting import capitalised, share
 from analysis.records.accuracy import found_of
 from recap.machine.printable import markdown_text
 from recap.presets import preset_title
-from recap.runs.store.types import RunDescription, RunSummary
+from recap.runs.store.description import RunDescription
+from recap.runs.store.run_folder import RunSummary
 
 NO_RUN: Final = "Train a model of your own"
 FIRST_RUN: Final = "Choose data and a model and press *Start*. Training continues when you close this page."

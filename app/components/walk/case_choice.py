@@ -14,7 +14,6 @@ from analysis.records.case_filters import (
     FILTERS,
     RANKED,
     cases_at_place,
-    cases_of_steps,
     filter_cases,
     filter_labels,
     resolve_filter,
@@ -43,7 +42,7 @@ def filters_changed() -> None:
 def filter_controls(source: Source, selection: Selection | None) -> None:
     labels = filter_labels(causes=source.has_parts and not waits_for_causes(source))
     asked = st.query_params.get_all("show")
-    if any(label not in labels.values() for label in asked):  # of a baseline, or from before a filter was renamed
+    if any(label not in labels.values() for label in asked):  # of a baseline
         st.session_state["show"] = [name for name in map(resolve_filter, asked) if name is not None]
     st.pills(
         "Show cases",
@@ -168,7 +167,7 @@ def count_and_jumps(source: Source, case: int, numbers: np.ndarray) -> None:
 def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:
     cases = open_workspace(source).cases
     if not set(shown) & RANKED:  # transition counts need no model
-        return cases_of_steps(cases, shown) if shown else np.arange(len(cases))
+        return filter_cases(cases, None, shown)
     records, markov = read_records(source), read_records(source, "markov")
     if not is_known(records, f"hr{k}"):
         st.warning(words.ranks_unknown(k, shortest_list(records)))

@@ -22,7 +22,7 @@ from app.sources import Source
 from recap import columns as c
 from recap.data.dataset import NEVER_VISITED
 from recap.machine.printable import markdown_text, shortened
-from recap.published.config import TIME_GIVEN
+from recap.published.configs import TIME_GIVEN
 
 NINTH_PX: Final = 80
 MAP_NINTHS, LIST_NINTHS = 5, 4

@@ -23,7 +23,7 @@ from app.components.walk.predictions import LIST_NINTHS, MAP_NINTHS, NINTH_PX, s
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
-from recap.history.moments import Case, Moment
+from recap.history.moments import Moment
 
 SECONDS_PER_STEP = 1.6
 
@@ -52,7 +52,7 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
         st.rerun()
     state.set_moment(moment)
     opened = opened.at(moment)
-    if not isinstance(moment, Case):  # the user's last check-in, maybe on a later trajectory
+    if moment.case is None:  # the user's last check-in, maybe on a later trajectory
         trajectory = read_trajectory(opened, moment)
     prediction = explanations.predict(source, moment)
     is_known = prediction.has_truth
@@ -96,7 +96,7 @@ def _steps(source: Source, trajectory: Trajectory) -> list[Moment]:
 
     Imported lists and models that read the next check-in's time end with the last case.
     """
-    if source.imported is not None or explanations.open_model(source).scorer.reads_target_time:
+    if source.imported is not None or explanations.ready(source).scorer.reads_target_time:
         return trajectory.moments
     last = last_moment(open_workspace(source), trajectory)
     return trajectory.moments if last is None else [*trajectory.moments, last]

@@ -10,22 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.parsing.row_block import NOTHING, RowBlock, decoded
-from recap.data.parsing.times import count_plausible, detect_layout
+from recap.data.parsing.times import CLOCK, count_plausible, detect_layout
 
 _MOST: Final = 0.95
 """Share of the values that must read as clocks."""
 _FIRST: Final = 300
 _DAY: Final = 86_400
 _LONGEST: Final = 40
-_NOTHING: Final = r"(?:-?0 days?,? \+?|[\d./-]*(?:1899|1900|1904)[\d./-]*[T ] ?|(?:1970|0001)-01-01[T ] ?|P?T)?"
-"""What programs write before a clock: no days, or the day at which their calendar begins."""
-_CLOCK: Final = re.compile(
-    _NOTHING + r"(?P<hour>[01]?\d|2[0-4])"
-    r"(?: ?(?P<mark>[:h時时点.-]|(?:hrs?|uhr)\b) ?(?P<minute>[0-5]?\d)?(?: ?[:m分.'-] ?(?P<second>[0-5]?\d))?"
-    r"(?P<fraction>[.,]\d+)?)?(?:(?<=\d) ?[hms分秒]| ?(?:uhr|uur|hrs?|hs|o'?clock)\.?)? ?(?:(?P<half>[ap])\.? ?m\.?)? ?"
-    r"(?P<zone>Z|(?:UTC|GMT)?[+-]\d\d:?(?:\d\d)?|UTC|GMT)?",
-    re.IGNORECASE,
-)
 _NUMBER: Final = re.compile(r"\d{1,6}(?:\.0+)?")
 _SERIAL: Final = re.compile(r"(3[3-9]|[4-7]\d)\d{3}([.,]0+)?")
 """A day as spreadsheets number it, of 1990 to 2099."""
@@ -96,7 +87,7 @@ def _most(counts: Mapping[str, int], reads: Callable[[str], object]) -> bool:
 
 
 def _read_text(text: str) -> str | None:
-    found = _CLOCK.fullmatch(text) if len(text) <= _LONGEST else None
+    found = CLOCK.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None or not (found["minute"] or found["half"] or found["mark"] in ("h", "H", "時", "时", "点")):
         return None
     hour, half = int(found["hour"]), (found["half"] or "").lower()

@@ -1,17 +1,14 @@
 """The meaning of a column's name in a dozen languages; the words are in `column_names.toml`."""
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
-_KNOWN: Final = {
-    field: frozenset(words.split())
-    for field, words in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
-}
+from recap.data.parsing.formats import read_words
+
+_KNOWN: Final = {field: frozenset(words.split()) for field, words in read_words("column_names").items()}
 _ENDS: Final = [pair.replace("_", " ").split("/") for pair in sorted(_KNOWN.pop("ends"), key=len, reverse=True)]
 _FIELDS: Final = tuple(_KNOWN)[: tuple(_KNOWN).index("noise")]
 VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")

@@ -6,41 +6,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recap.data.parsing.formats import read_words
 from recap.data.parsing.row_block import decoded, to_numbers
 
-_MINUTES: Final = r"(?:['\x{2018}\x{2019}\x{2032}´]|m(?:in)?|:)"
-_SECONDS: Final = r"(?:\"|''|[\x{201C}\x{201D}\x{2033}]|\x{2019}\x{2019}|\x{2032}\x{2032}|s(?:ec)?)"
-_SIGN: Final = r"(?:[°ºd˚:]|deg(?:rees)?)"
-_WAY: Final = r"(?:[NSEWnsew]|North|South|East|West|north|south|east|west)"
-_ANGLE: Final = (
-    rf"(?P<first>{_WAY})? ?(?P<sign>[+-])? ?(?P<degrees>\d{{1,3}}(?:[.,]\d+)?) ?{_SIGN}? ?"
-    rf"(?:(?P<minutes>[0-5]?\d(?:[.,]\d+)?) ?{_MINUTES}? ?(?:(?P<seconds>[0-5]?\d(?:[.,]\d+)?) ?{_SECONDS}?)?)? ?"
-    rf"(?P<last>{_WAY})?"
+_KNOWN: Final = read_words("degrees")
+_ANGLE, _POINTS, _ORDER = (
+    {name: pattern % _KNOWN["parts"] for name, pattern in _KNOWN[group].items()}
+    for group in ("angle", "point", "order")
 )
-_HAS_SIGN: Final = r"[°º˚'\"\x{2032}\x{2033}\x{2019}]|[\d.] ?(?i:[nsew]|deg)|^ *(?i:[nsew]) ?\d"
-_BARE: Final = r"[+-]?\d{1,3}[.,]\d+"
-_PART: Final = r"[^,;()\[\]{}]*?\d[^,;()\[\]{}]*?"
-_POINT: Final = (
-    rf"^(?:SRID=\d+;|geo:)?[A-Za-z\s]*[(\[{{]?\s*(?P<a>{_BARE})\s*(?:[,;°\s]\s*)+(?P<b>{_BARE})(?:[^\d]*|;.*)$"
-)
-_SIGNED: Final = (
-    rf"^[(\[{{\s]*(?P<a>{_PART}(?:°|º|\d ?['\"\x{{2032}}\x{{2033}}]|[NSEWnsew\d])) *[,;/ ] *"
-    rf"(?P<b>(?:{_WAY} ?)?[+-]?\d{{1,3}}(?:{_PART})?)[)\]}}\s]*$"
-)
-_GEOJSON: Final = r"[\"']coordinates[\"']\s*:\s*\[\s*(?P<a>[+-]?\d[\d.eE+-]*)\s*,\s*(?P<b>[+-]?\d[\d.eE+-]*)"
-_HIGH: Final = (
-    rf"^(?:(?:SRID=\d+;)?(?i:point) ?Z ?\(|geo:)\s*(?P<a>{_BARE})[,\s]+(?P<b>{_BARE})[,\s]+[+-]?\d[\d.]*(?:[^\d]*|;.*)$"
-)
-"""A point with its height."""
-_RECORD: Final = (
-    r"[\"']lat(?:itude)?[\"']\s*:\s*[\"']?(?P<a>[+-]?\d[\d.eE+-]*)[\"']?\s*,\s*"
-    r"[\"'](?:lng|lon|long|longitude)[\"']\s*:\s*[\"']?(?P<b>[+-]?\d[\d.eE+-]*)"
-)
+X_FIRST: Final = _ORDER["x_first"]
 _FEW: Final = 0.05
 _WKB_POINTS: Final = {42: 10, 50: 18}
 """Hexadecimal digits of a point -> where its longitude begins."""
-X_FIRST: Final = r"^\s*(?:SRID|(?i:point))|^0[01]0[01]|coordinates|^[(\[ ]*(?i:[ew] ?\d|[^,;\sns]*\d[^,;\sns]* ?[ew]\b)"
-"""Text of points that have longitude first: WKT, GeoJSON, WKB, or a letter that says so."""
 
 
 def to_degrees(values: pa.Array) -> pa.Array:
@@ -52,10 +29,10 @@ def to_degrees(values: pa.Array) -> pa.Array:
     text = pc.if_else(unread, values, None)
     text = pc.replace_substring_regex(text, r"[\s\x{a0}]+", " ")
     text = pc.utf8_trim_whitespace(pc.replace_substring_regex(text, r"[\x{2212}\x{2013}]", "-"))
-    text = pc.if_else(pc.match_substring_regex(text, _HAS_SIGN + r"|^-\d|^[+-]?\d{1,3}[ :]\d{1,2}"), text, None)
+    text = pc.if_else(pc.match_substring_regex(text, _ANGLE["shows"] + r"|^-\d|^[+-]?\d{1,3}[ :]\d{1,2}"), text, None)
     if text.null_count == len(text):
         return numbers
-    parts = pc.extract_regex(text, f"^{_ANGLE}$")
+    parts = pc.extract_regex(text, _ANGLE["whole"])
 
     def number(name: str) -> np.ndarray:
         plain = pc.replace_substring(pc.fill_null(pc.struct_field(parts, name), ""), ",", ".")
@@ -77,14 +54,14 @@ def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
         values = pa.array([None if item is None else item.hex() for item in values.to_pylist()], pa.string())
     text = pc.cast(values, pa.string())
     halves: list[tuple[pa.Array, pa.Array]] = []
-    for pattern in (_POINT, _SIGNED, _GEOJSON, _HIGH, _RECORD):
+    for form, pattern in _POINTS.items():
         parts = pc.extract_regex(text, pattern)
         pair = pc.struct_field(parts, "a"), pc.struct_field(parts, "b")
         fits = pc.is_valid(pair[0])
-        if pattern is _SIGNED:  # neither a house number and its postcode, nor degrees and minutes of one angle
+        if form == "angles":  # neither a house number and its postcode, nor degrees and minutes of one angle
             for half in pair:
                 fits = pc.and_(fits, pc.is_valid(to_degrees(half)))
-            fits = pc.and_(fits, pc.and_(pc.match_substring_regex(text, _HAS_SIGN), pc.is_null(to_degrees(text))))
+            fits = pc.and_(fits, pc.and_(pc.match_substring_regex(text, _ANGLE["shows"]), pc.is_null(to_degrees(text))))
         halves.append((pc.if_else(fits, pair[0], None), pc.if_else(fits, pair[1], None)))
         if not halves[-1][0].null_count:
             return halves[-1]

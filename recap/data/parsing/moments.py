@@ -16,15 +16,18 @@ from recap.data.parsing.column_names import says
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, decoded, shorten, to_numbers
-from recap.data.parsing.time_spelling import AMBIGUOUS, LARGEST_MINUTES, find_zone
+from recap.data.parsing.table_source import TableSource
 from recap.data.parsing.times import (
+    AMBIGUOUS,
     CTIME,
     EPOCH,
     ISO_ZONED,
+    LARGEST_MINUTES,
     UNIT_NAMES,
     TimeLayout,
     detect_layout,
     epoch_units,
+    find_zone,
     iso_offsets,
     read_times,
 )
@@ -42,16 +45,14 @@ _Zones = tuple[np.ndarray, list[tzinfo]]
 
 
 class Moments:
-    """Reads the columns of times and zones; what the first block decides, such as the ``layout``, holds for all.
-    ``local_by_format``: times are wall-clock times whatever their layout says. ``zone``: of all check-ins; None where
-    each has its own; ``proposed`` by the coordinates. ``is_marked``: times were written as UTC, without offsets.
+    """Reads the columns of times and zones; what the first block decides, such as the layout, holds for all. ``zone``:
+    of all check-ins; None where each has its own; ``proposed`` by the coordinates. ``is_marked``: times were written as
+    UTC, without offsets.
     """
 
-    def __init__(
-        self, name: str, options: ReadOptions, report: RowReport, layout: TimeLayout | None, local_by_format: bool
-    ) -> None:
-        self.name, self.options, self.report, self.layout = name, options, report, layout
-        self.local_by_format = local_by_format
+    def __init__(self, source: TableSource, options: ReadOptions, report: RowReport) -> None:
+        self.name, self.layout, self.local_by_format = source.name, source.layout, source.is_local
+        self.options, self.report = options, report
         self.zone: str | None = None
         self.is_marked = False
         self.proposed: str | None = None
@@ -94,10 +95,10 @@ class Moments:
             parts = [f"{count:,} in {UNIT_NAMES[unit]}" for unit, count in self._units.most_common()]
             self.report.note(f"Times since 1970 are in different units: {', '.join(parts)}; each is read in its own.")
         whose = self.zone or "their zone"
-        if self._repeated:
-            self.report.note(f"{self._repeated} times fall into an hour that {whose} repeats; the first is taken.")
-        if self._skipped:
-            self.report.note(f"{self._skipped} times fall into an hour that {whose} skips; they are moved to its end.")
+        changes = {"repeats; the first is taken": self._repeated, "skips; they are moved to its end": self._skipped}
+        for what, count in changes.items():
+            if count:
+                self.report.note(f"{count} times fall into an hour that {whose} {what}.")
 
     def _read_zones(self, rows: RowBlock, column: str) -> np.ndarray | _Zones:
         """Minutes (int64, local minus UTC) or zones of a column; whether it holds names, minutes or hours is decided by
@@ -178,8 +179,7 @@ class Moments:
                 utc[codes == code], minutes[codes == code] = self._in_zone(times[codes == code], zone)
             return utc, minutes
         whole = offsets
-        if self.zone == LONGITUDE_ZONE:
-            # Impossible longitudes are marked elsewhere; here they only must not overflow.
+        if self.zone == LONGITUDE_ZONE:  # impossible longitudes are marked elsewhere; here they only must not overflow
             whole = 60 * np.round(np.nan_to_num(longitude).clip(-180, 180) / 15).astype(np.int64)
         elif self.zone is not None:
             return self._in_zone(times, self.zone)
@@ -207,10 +207,9 @@ class Moments:
 def _are_names(values: pa.Array) -> bool:
     if not pa.types.is_string(values.type):
         return False
-    sample = values.slice(0, 1000)
-    sample = sample.filter(pc.greater(pc.binary_length(sample), 0))
-    named = pc.match_substring_regex(sample, r"[A-Za-z]|\d:\d")
-    return len(sample) > 0 and 2 * (pc.sum(named).as_py() or 0) > len(sample)
+    sample = values.slice(0, 1000).drop_null()
+    named = pc.match_substring_regex(sample.filter(pc.not_equal(sample, "")), r"[A-Za-z]|\d:\d")
+    return (pc.mean(named).as_py() or 0) > 0.5
 
 
 def _read_names(rows: RowBlock, column: str) -> _Zones:

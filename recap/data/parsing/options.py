@@ -8,24 +8,12 @@ from pydantic import Field, field_validator, model_validator
 
 from recap.config import Config
 from recap.data.coordinates import LONGITUDE_ZONE
+from recap.data.parsing.formats import read_words
 from recap.errors import ConfigError
 
 ENDS: Final = ("poi", "time", "date", "lat", "lon", "name", "category")
 """Fields that a trip has twice."""
-_ONCE: Final = {
-    "user": "the user's id",
-    "poi": "the place's id",
-    "time": "when",
-    "date": "the day, where the time is a clock alone",
-    "lat": "latitude in degrees",
-    "lon": "longitude in degrees",
-    "category": "the category's name",
-    "category_id": "the category's id",
-    "name": "the place's name",
-    "tz": "local minus UTC in minutes, or the name of a zone",
-    "split": "train, val or test, if the file brings its own split",
-    "trajectory": "the trajectory's id, if the file brings its own",
-}
+_ONCE: Final[dict[str, str]] = read_words("options")["fields"]
 FIELDS: Final = _ONCE | {f"to_{field}": f"{_ONCE[field].partition(',')[0]} at the end of a trip" for field in ENDS}
 """Fields that `--map field=column` can name, with their meaning."""
 

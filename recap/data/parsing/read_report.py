@@ -1,16 +1,14 @@
 """The result of a reader: the raw table, and an account of every row of the file."""
 
-import tomllib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from pathlib import Path
 from typing import Any, Final, Self
 
 import pandas as pd
 from pydantic import Field, model_validator
 
 from recap.config import Config
+from recap.data.parsing.formats import read_words
 from recap.errors import DataError
 
 EXAMPLES: Final = 3
@@ -19,7 +17,7 @@ EXAMPLES: Final = 3
 HARMLESS: Final = {"blank_line", "outside_bbox"}
 """Reasons that are reported but never refuse a file."""
 
-_WORDS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_WORDS: Final = read_words("read_report")
 TRACK: Final[str] = _WORDS["track"]
 NO_PLACES: Final[str] = _WORDS["no_places"]
 REASONS: Final[dict[str, str]] = _WORDS["reasons"]
@@ -75,12 +73,19 @@ class RowReport:
     skip_bad_rows: bool
     reported: dict[str, tuple[int, list[str]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    _bad: list[tuple[int, str]] = field(default_factory=list)
 
-    def report(self, reason: str, rows: int, examples: Iterable[str]) -> None:
-        """Count rows left out for a reason."""
+    def report(self, reason: str, rows: int, first: Sequence[tuple[int, str]]) -> None:
+        """Count rows left out for a reason; ``first``: places and messages of the first few."""
         if rows:
             before, kept = self.reported.get(reason, (0, []))
-            self.reported[reason] = before + rows, [*kept, *islice(examples, EXAMPLES - len(kept))]
+            self.reported[reason] = before + rows, [*kept, *(text for _, text in first)][:EXAMPLES]
+            self._bad += first[:1] if reason not in HARMLESS and not self.skip_bad_rows else []
+
+    def refuse(self) -> None:
+        """Raises DataError: there is a bad row, and they are not skipped; the message names the earliest."""
+        if self._bad:
+            raise DataError(f"{min(self._bad)[1]}; fix the file, or skip and report such rows with --skip-bad-rows")
 
     def note(self, sentence: str) -> None:
         """Remember a remark once."""
@@ -94,5 +99,6 @@ class RowReport:
             why = f": all {rows_in} rows were left out, the first because: {first}" if first else ""
             raise DataError(f"{', '.join(files)} has no check-ins{why}")
         facts |= {"files": files, "rows_in": rows_in, "rows_kept": rows_kept, "notes": self.notes}
-        reported = {reason: Reported(rows=rows, examples=texts) for reason, (rows, texts) in self.reported.items()}
+        counts = sorted(self.reported.items(), key=lambda item: item[0] == "wrong_columns")
+        reported = {reason: Reported(rows=rows, examples=texts) for reason, (rows, texts) in counts}
         return ReadReport(**facts, reported=reported)

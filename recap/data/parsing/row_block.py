@@ -1,22 +1,19 @@
 """Turn the rows of a block into typed columns; an unusable row gets one reason, with its place and value."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.read_report import EXAMPLES, HARMLESS, RowReport
-from recap.errors import DataError
+from recap.data.parsing.formats import KNOWN_FILES
+from recap.data.parsing.read_report import EXAMPLES, RowReport
 from recap.machine.printable import shortened
 
 _NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
-_NOTHING: Final = (
-    "NULL Null null nan NaN NAN None NONE none \\N \\\\N NA N/A n/a #N/A <NA> NaT nil Nil undefined - -- (null) <null> "
-    "[null] N.A. n.a. ? unknown Unknown missing #REF! #NULL! #VALUE!"
-)
-NOTHING: Final = tuple(_NOTHING.split())
+NOTHING: Final = tuple(KNOWN_FILES["nothing"].split())
 """Words that programs write where there is no value."""
 
 
@@ -33,16 +30,21 @@ def plain(value: pa.Scalar) -> str:
         return str(value.value)
 
 
+@dataclass(eq=False)
 class RowBlock:
     """The rows of one block while they are parsed: columns, text or typed, and the place of each row in the file, of
-    which ``noun`` says what it counts. The parsing methods return columns of full length; what they find bad is only
-    marked in ``bad``, and `finish` leaves it out.
+    which ``noun`` says what it counts. The parsing methods return columns of full length; what they find bad goes into
+    the report and is marked in ``bad``, and `finish` leaves it out.
     """
 
-    def __init__(self, name: str, columns: dict[str, pa.Array], lines: np.ndarray, noun: str = "line") -> None:
-        self.name, self.columns, self.lines, self.noun = name, columns, lines, noun
-        self.bad = np.zeros(len(lines), dtype=bool)
-        self._left_out: list[tuple[str, int, list[tuple[int, str]]]] = []
+    name: str
+    columns: dict[str, pa.Array]
+    lines: np.ndarray
+    noun: str = "line"
+    report: RowReport = field(default_factory=lambda: RowReport(skip_bad_rows=True))
+
+    def __post_init__(self) -> None:
+        self.bad = np.zeros(len(self.lines), dtype=bool)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -51,14 +53,9 @@ class RowBlock:
         """Mark rows; a row that is already marked keeps its first reason."""
         new = np.flatnonzero(np.asarray(bad) & ~self.bad)
         self.bad[new] = True
-        places = [(int(self.lines[row]), int(row)) for row in new[:EXAMPLES]]
+        places = ((int(self.lines[row]), int(row)) for row in new[:EXAMPLES])
         first = [(line, f"{self.name} {self.noun} {line}: {describe(row)}") for line, row in places]
-        self.leave_out(reason, len(new), first)
-
-    def leave_out(self, reason: str, count: int, first: list[tuple[int, str]]) -> None:
-        """Count rows of the file for a reason, with the places and messages of the first few."""
-        if count:
-            self._left_out.append((reason, count, first))
+        self.report.report(reason, len(new), first)
 
     def identifier(self, column: str, reason: str, what: str) -> pa.Array:
         """Text of an id: surrounding blanks are trimmed, whole numbers become their digits; empty ones are marked."""
@@ -91,16 +88,14 @@ class RowBlock:
         good = np.flatnonzero(~self.bad)
         order = np.stack([good, good + len(self)]).T.ravel()
         columns = {}
-        for field, column in fields.items():
-            if not field.startswith("to_"):
-                ends = [decoded(self.columns[name]) for name in (column, fields.get(f"to_{field}", column))]
-                if ends[0].type != ends[1].type or field == "poi":  # of one end, missing places made 7 a 7.0
-                    texts = (self.text(name) for name in (column, fields.get(f"to_{field}", column)))
+        for end, column in fields.items():
+            if not end.startswith("to_"):
+                ends = [decoded(self.columns[name]) for name in (column, fields.get(f"to_{end}", column))]
+                if ends[0].type != ends[1].type or end == "poi":  # of one end, missing places made 7 a 7.0
+                    texts = (self.text(name) for name in (column, fields.get(f"to_{end}", column)))
                     ends = [pc.replace_substring_regex(text, r"^(\d+)\.0$", r"\1") for text in texts]
                 columns[column] = pa.concat_arrays(ends).take(pa.array(order))
-        rows = RowBlock(self.name, columns, self.lines[good].repeat(2), self.noun)
-        rows._left_out = self._left_out
-        return rows
+        return RowBlock(self.name, columns, self.lines[good].repeat(2), self.noun, self.report)
 
     def number(
         self,
@@ -120,15 +115,9 @@ class RowBlock:
         self.flag(reason, ~inside, lambda row: f"{what} {plain(given[row])} is outside [{low:g}, {high:g}]")
         return values
 
-    def finish(self, columns: dict[str, pa.Array], row_report: RowReport) -> pa.Table:
-        """The good rows of ``columns``; the others go into the report. Raises DataError: there is a bad row and the
-        report does not skip; the message names the earliest.
-        """
-        firsts = [first[0] for reason, _, first in self._left_out if first and reason not in HARMLESS]
-        if firsts and not row_report.skip_bad_rows:
-            raise DataError(f"{min(firsts)[1]}; fix the file, or skip and report such rows with --skip-bad-rows")
-        for reason, count, first in sorted(self._left_out, key=lambda item: item[0] == "wrong_columns"):
-            row_report.report(reason, count, (text for _, text in first))
+    def finish(self, columns: dict[str, pa.Array]) -> pa.Table:
+        """The good rows of ``columns``. Raises DataError: there is a bad row, see `RowReport.refuse`."""
+        self.report.refuse()
         table = pa.table(columns)
         return table.filter(pa.array(~self.bad)) if self.bad.any() else table
 

@@ -1,6 +1,6 @@
 """Build the raw check-in table from parsed rows, for all readers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -15,8 +15,7 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, shorten
 from recap.data.parsing.table_folder import SPLIT_WORDS
-from recap.data.parsing.text_table import TextTable
-from recap.data.parsing.times import TimeLayout
+from recap.data.parsing.table_source import TableSource
 
 MOST_CHARACTERS: Final = 4096
 """Longer ids and names are refused: they come from a lost quotation mark or a column of prose."""
@@ -26,38 +25,18 @@ Sink = Callable[[pa.Table], None]
 
 class CheckinTableBuilder:
     """Collects the check-ins of one source, block by block, and gives them out as one table, or block by block to a
-    ``sink``. ``layout`` and ``local_by_format``: see `Moments`.
+    ``sink``.
     """
 
-    def __init__(
-        self,
-        name: str,
-        options: ReadOptions,
-        *,
-        layout: TimeLayout | None = None,
-        local_by_format: bool = False,
-        sink: Sink | None = None,
-    ) -> None:
-        self.name, self.options, self.report = name, options, RowReport(options.skip_bad_rows)
-        self.moments = Moments(name, options, self.report, layout, local_by_format)
+    def __init__(self, source: TableSource, options: ReadOptions, sink: Sink | None = None) -> None:
+        self.source, self.options, self.report = source, options, RowReport(options.skip_bad_rows)
+        self.moments = Moments(source, options, self.report)
         self.sink = sink
         self.num_rows = 0
         self._tables: list[pa.Table] = []
         self._splits: set[int] = set()
         self._is_wrapped: bool | None = None
         self._second_ends = 0
-
-    def add_text(
-        self,
-        table: TextTable,
-        fields: Mapping[str, str] | None = None,
-        prepare: Callable[[RowBlock], None] = lambda rows: None,
-        wanted: Sequence[str] | None = None,
-    ) -> None:
-        """Add the rows of a text table, each block prepared first; columns are called as their fields by default."""
-        for rows in table.rows(self.report, wanted):
-            prepare(rows)
-            self.add(rows, fields or {name: name for name in table.names})
 
     def add(self, rows: RowBlock, fields: Mapping[str, str]) -> None:
         """Parse the rows of a block and keep the good ones; ``fields`` maps those of `--map` to its columns. Raises
@@ -98,19 +77,19 @@ class CheckinTableBuilder:
         }
         if "split" in fields:
             columns[c.SPLIT] = _read_split(rows, fields["split"])
-        table = rows.finish(columns, self.report)
+        table = rows.finish(columns)
         if "split" in fields:
             self._splits |= set(pc.unique(table[c.SPLIT]).to_pylist())
         self.num_rows += table.num_rows
         (self.sink or self._tables.append)(table)
 
-    def read(
-        self, source_format: str, files: list[str], rows_in: int, *, newest_first: bool = False, **facts: Any
-    ) -> RawRead:
+    def read(self, **facts: Any) -> RawRead:
         """The raw table of all rows kept, empty where a sink took them, with the account and further fields of it.
-        Raises DataError: no row is left. ``newest_first``: the file is written backwards; the table then begins with
-        the file's last row, so that rows of one second stand in the order in which they happened.
+        Raises DataError: no row is left. A file that is written backwards gives a table that begins with the file's
+        last row, so that rows of one second stand in the order in which they happened.
         """
+        for note in self.source.notes:
+            self.report.note(note)
         self.moments.remarks()
         if self._splits:
             for code, help_with in ((c.VAL, "train"), (c.TEST, "evaluate")):
@@ -119,15 +98,15 @@ class CheckinTableBuilder:
                         f"The file's split has no {c.SPLIT_NAMES[code]} rows, and `recap {help_with}` needs some; "
                         "--set keep_given_split=false splits by time."
                     )
-        facts["source_format"] = source_format
-        account = self.report.account(files, rows_in + self._second_ends, self.num_rows, **facts)
+        files, rows_in = [*(self.source.files or [self.source.name])], self.source.rows_in + self._second_ends
+        account = self.report.account(files, rows_in, self.num_rows, **facts)
         if self.sink is not None:
             return RawRead(pd.DataFrame(), account)
         table = pa.concat_tables(self._tables).unify_dictionaries().combine_chunks()
         self._tables.clear()
         names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
         frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
-        frame = frame.iloc[::-1].reset_index(drop=True) if newest_first else frame
+        frame = frame.iloc[::-1].reset_index(drop=True) if self.source.is_newest_first else frame
         return RawRead(frame, account, self.moments.proposed, self.moments.zone, self.moments.is_marked)
 
     def _longitudes(self, values: pa.Array) -> pa.Array:

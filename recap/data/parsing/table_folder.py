@@ -7,17 +7,12 @@ from typing import Final
 from urllib.parse import unquote
 
 from recap import columns as c
+from recap.data.parsing.formats import KNOWN_FILES
 from recap.errors import DataError
 
-_SUFFIXES: Final = (
-    *(".csv", ".parquet", ".pq", ".feather", ".arrow", ".orc", ".jsonl", ".ndjson", ".json", ".tsv", ".txt", ".xlsx"),
-    *(".dat", ""),
-)
+_SUFFIXES: Final = (*KNOWN_FILES["suffixes_of_tables"].split(), "")
 _MOST_FILES: Final = 10_000
-_SPLITS: Final = (
-    *("0 train training trn tr", "1 val valid validation dev tune vld", "2 test testing tst te holdout eval"),
-)
-SPLIT_WORDS: Final = {word: code for code, words in enumerate(_SPLITS) for word in words.split()}
+SPLIT_WORDS: Final = {word: code for code, words in enumerate(KNOWN_FILES["splits"]) for word in words.split()}
 """What names the parts of a split, in files and in their names."""
 _NO_NAME: Final = re.compile(
     r"(?:part|chunk|data|file|batch)?[-_ ]?\d{0,5}(?:-[0-9a-f-]{8,}.*)?|\d{4}([-_.]?\d\d){0,2}.*", re.I

@@ -8,8 +8,11 @@ import re
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from itertools import chain
 from pathlib import Path
 from typing import IO, Final, Literal
 
@@ -66,14 +69,16 @@ def require_file(path: Path) -> None:
         raise DataError(f"{path} is a pipe or a device; write the check-ins to a file first")
 
 
-def only_file(folder: Path, suffix: str) -> Path:
-    """The one file of a folder with this suffix. Raises DataError: no such folder, or none or several of them."""
+def only_file(folder: Path, mark: str) -> Path:
+    """The one file of a folder whose name ends in a mark, or has one that ends in a star. Raises DataError: no such
+    folder, or none or several of them.
+    """
     if not folder.is_dir():
         raise DataError(f"{folder} does not exist")
-    found = sorted(folder.glob(f"*{suffix}"))
+    found = sorted(path for path in folder.iterdir() if fnmatch(path.name.lower(), f"*{mark}"))
     if len(found) != 1:
-        many = ", ".join(file.name for file in found[:3]) or "none"
-        raise DataError(f"{folder} must contain one {suffix} file, found {many}; name the file or one dataset's folder")
+        many, mark = ", ".join(file.name for file in found[:3]) or "none", mark.rstrip("*")
+        raise DataError(f"{folder} must contain one {mark} file, found {many}; name the file or one dataset's folder")
     return found[0]
 
 
@@ -109,7 +114,7 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
         limit = max(_BOMB_BYTES, _BOMB_RATIO * path.stat().st_size)
         chunk = file.read(4)
         used = encoding or _marked(chunk) or "utf-8"
-        decoder = codecs.getincrementaldecoder(used)()
+        decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(used)(), translate=True)
         chunk += file.read(_BLOCK_BYTES)
         while chunk:
             # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --text encoding.
@@ -130,9 +135,9 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
                     f"{path.name} line {bad_line} is not {used.removesuffix('-sig')} text; name the file's encoding, "
                     "for example --text encoding=latin-1"
                 ) from error
-            lines += text.count("\n") + text.count("\r") - text.count("\r\n") - (last == "\r" and text[:1] == "\n")
+            lines += text.count("\n")
             last, chunk = text[-1:] or last, following
-    return lines + (last not in ("\n", "\r")), used
+    return lines + (last != "\n"), used
 
 
 def _marked(data: bytes) -> str | None:
@@ -214,82 +219,55 @@ def require_distinct(names: list[str], where: str) -> None:
         raise DataError(f"{where}: the column {twice[0][:40]!r} appears twice; rename one")
 
 
+@dataclass
 class TextTable:
-    """A delimited text file whose rows all must have the same columns. Raises DataError: not a text file, see
-    `open_bytes` and `scan_text`, or a header with a name twice. ``rows_in``: rows, the header not counted.
-
-    Args:
-        names: all column names in file order, below ``header`` lines; None takes them from the first line.
-        quoted: values may stand in double quotes (RFC 4180).
-        multiline: quoted values may hold line ends; line numbers then count rows.
+    """Rows of a text file that all must have the columns ``names``, which begin below ``header`` lines. ``rows_in``:
+    rows, the header not counted; ``quoted``: values may stand in double quotes (RFC 4180); ``multiline``: quoted values
+    may hold line ends, and line numbers then count rows.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        delimiter: str,
-        names: Sequence[str] | None = None,
-        header: int = 0,
-        quoted: bool = False,
-        multiline: bool = False,
-        encoding: str | None = None,
-        fallback_encoding: str = "utf-8",
-    ) -> None:
-        self.path, self.name = path, path.name
-        self.delimiter, self.quoted, self.multiline = delimiter, quoted, multiline
-        lines, self.encoding = scan_text(path, encoding, fallback_encoding)
-        self.header = header
-        if names is None:
-            _, names, self.header = first_cells(path, delimiter, self.encoding, quoted)
-            require_distinct(names, f"{self.name} line {self.header}")
-        self.names = list(names)
-        self.rows_in = lines - self.header
-        self._num_wrong = 0
-        self._first_wrong: list[tuple[int, int]] = []
-        """Line number and number of columns of the first rows that have another number of columns."""
-        self._wrong_lines = array("q")  # of the rows that are still to come
+    path: Path
+    names: list[str]
+    delimiter: str
+    encoding: str
+    header: int
+    rows_in: int
+    quoted: bool
+    multiline: bool
 
-    def rows(self, row_report: RowReport, wanted: Sequence[str] | None = None) -> Iterator[RowBlock]:
+    def __post_init__(self) -> None:
+        self.name = self.path.name
+        self._wrong_lines, self._wrong_columns = array("q"), array("q")
+        """Of rows that have another number of columns: where they are, and how many they have."""
+
+    def rows(self, wanted: list[str], row_report: RowReport) -> Iterator[RowBlock]:
         """The rows block by block, in order; blank lines, which come as rows of empty values, are left out. Raises
         DataError: a line longer than 2 MB, quoted values over several lines without ``multiline``, or the last lines
         have other columns and the report does not skip.
         """
-        spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}.get(
-            self.delimiter, repr(self.delimiter)
-        )
-        expected = f"expected {len(self.names)} columns separated by {spoken}"
+        spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}
+        marks = spoken.get(self.delimiter, repr(self.delimiter))
+        expected = f"expected {len(self.names)} columns separated by {marks}"
         seen = 0
-
-        def leave_out_wrong(rows: RowBlock) -> None:
-            nonlocal seen
-            found = self._first_wrong[seen:]
-            first = [(line, f"{self.name} line {line}: {expected}, got {count}") for line, count in found]
-            rows.leave_out("wrong_columns", self._num_wrong - seen, first)
-            seen = self._num_wrong
-
-        for columns, lines in self._blocks(list(dict.fromkeys(self.names if wanted is None else wanted))):
+        for columns, lines in chain(self._blocks(wanted), [({}, np.empty(0, np.int64))]):
+            wrong = zip(self._wrong_lines[seen : seen + EXAMPLES], self._wrong_columns[seen:], strict=False)
+            first = [(line, f"{self.name} line {line}: {expected}, got {count}") for line, count in wrong]
+            row_report.report("wrong_columns", len(self._wrong_lines) - seen, first)
+            seen = len(self._wrong_lines)
             letters = sum((np.asarray(pc.binary_length(column)) for column in columns.values()), np.zeros(len(lines)))
             blank = letters == 0
-            where = np.flatnonzero(blank)
             # Left out at once: a file can hold millions of them in a few bytes.
-            examples = (f"{self.name} line {lines[row]}: blank line" for row in where[:EXAMPLES])
-            row_report.report("blank_line", len(where), examples)
-            if len(where) == len(blank):
-                continue
-            kept = pa.array(~blank)
-            columns = {name: column.filter(kept) for name, column in columns.items()} if len(where) else columns
-            rows = RowBlock(self.name, columns, lines[~blank])
-            leave_out_wrong(rows)
-            yield rows
-        rest = RowBlock(self.name, {}, np.empty(0, np.int64))
-        leave_out_wrong(rest)
-        rest.finish({}, row_report)
+            first = [(int(line), f"{self.name} line {line}: blank line") for line in lines[blank][:EXAMPLES]]
+            row_report.report("blank_line", int(blank.sum()), first)
+            if not blank.all():
+                kept = pa.array(~blank)
+                columns = {name: column.filter(kept) for name, column in columns.items()} if blank.any() else columns
+                yield RowBlock(self.name, columns, lines[~blank], report=row_report)
+        row_report.refuse()
 
     def _blocks(self, wanted: list[str]) -> Iterator[tuple[dict[str, pa.Array], np.ndarray]]:
         """Text columns by name, and the line number of each row, counted from 1."""
-        self._num_wrong, self._wrong_lines = 0, array("q")
-        self._first_wrong.clear()
+        self._wrong_lines, self._wrong_columns = array("q"), array("q")
         rows, line = 0, self.header + 1
         try:
             with (
@@ -298,28 +276,28 @@ class TextTable:
             ):
                 for batch in reader:
                     wrong = np.array(self._wrong_lines, dtype=np.int64)
+                    wrong = wrong[np.searchsorted(wrong, line) :]
                     lines = np.arange(line, line + batch.num_rows + len(wrong))
                     lines = np.setdiff1d(lines, wrong, assume_unique=True)[: batch.num_rows]
                     yield {name: batch.column(name) for name in wanted}, lines
                     rows += batch.num_rows
                     line = lines[-1] + 1 if len(lines) else line
-                    self._wrong_lines = self._wrong_lines[np.searchsorted(wrong, line) :]
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):
                 raise DataError(
                     f"{self.name}: a line is longer than {_BLOCK_BYTES >> 20} MB; this is not a check-in file"
                 ) from error
-            if self._num_wrong > MOST_WRONG_LINES:
-                line, count = self._first_wrong[0]
+            if len(self._wrong_lines) > MOST_WRONG_LINES:
                 raise DataError(
                     f"{self.name}: more than {MOST_WRONG_LINES:,} lines do not have {len(self.names)} columns, the "
-                    f"first is line {line} with {count}; name the --format or the --text delimiter"
+                    f"first is line {self._wrong_lines[0]} with {self._wrong_columns[0]}; name the --format or the "
+                    "--text delimiter"
                 ) from error
             if "Empty CSV" not in str(error):
                 raise DataError(f"{self.name} cannot be read as text: {str(error).splitlines()[0]}") from error
         except UnicodeError as error:
             raise DataError(f"{self.name} is not {self.encoding} text; name its --text encoding") from error
-        read = rows + self._num_wrong
+        read = rows + len(self._wrong_lines)
         if self.multiline:
             self.rows_in = read
         elif read != self.rows_in:
@@ -329,26 +307,25 @@ class TextTable:
             )
 
     def _open(self) -> IO[bytes]:
-        padded = re.compile(rf"{re.escape(self.delimiter)} +\"(?!\")")  # the mark would then be a letter
-        head = read_head(self.path, encoding=self.encoding) if self.quoted and self.delimiter != " " else []
-        is_padded = any(map(padded.search, head))
-        if self.delimiter != " " and not is_padded:
+        """The file, or its whole text without the blanks that would be read as columns or letters."""
+        mark = re.escape(self.delimiter)
+        if self.delimiter == " ":  # any number of blanks separates columns
+            steps = [(" +", " "), (r"(?m)^ +| +(?=\r?$)", "")]
+        elif self.quoted and re.search(f'{mark} +"(?!")', "\n".join(read_head(self.path, encoding=self.encoding))):
+            steps = [(f'(?<={mark}) +"(?!")', '"'), (f'" +(?={mark})', '"')]
+        else:
             return open_bytes(self.path)
         with open_bytes(self.path) as file:
             text = file.read()
-        if is_padded:
-            mark = re.escape(self.delimiter.encode())
-            return io.BytesIO(re.sub(b'" +(?=' + mark + b")", b'"', re.sub(b"(?<=" + mark + b') +"(?!")', b'"', text)))
-        # Any number of blanks separates columns.
-        return io.BytesIO(re.sub(rb"(?m)^ +| +(?=\r?$)", b"", re.sub(rb" +", b" ", text)))
+        for pattern, spelling in steps:
+            text = re.sub(pattern.encode(), spelling.encode(), text)
+        return io.BytesIO(text)
 
     def _arrow_options(self, wanted: list[str]) -> tuple[csv.ReadOptions, csv.ParseOptions, csv.ConvertOptions]:
         def remember(row: csv.InvalidRow) -> str:
-            self._num_wrong += 1
             self._wrong_lines.append(row.number)
-            if len(self._first_wrong) < EXAMPLES:
-                self._first_wrong.append((row.number, row.actual_columns))
-            return "skip" if self._num_wrong <= MOST_WRONG_LINES else "error"
+            self._wrong_columns.append(row.actual_columns)
+            return "skip" if len(self._wrong_lines) <= MOST_WRONG_LINES else "error"
 
         return (
             csv.ReadOptions(

@@ -3,32 +3,89 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from datetime import timedelta, timezone, tzinfo
+from functools import lru_cache, partial
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recap.data.parsing.formats import read_words
 from recap.data.parsing.row_block import RowBlock, decoded, floats_or_null, shorten, to_numbers
-from recap.data.parsing.time_spelling import tidy_times
 from recap.errors import DataError
 
+_WORDS: Final = read_words("times")
+AMBIGUOUS: Final = _WORDS["ambiguous"]
+_MINUTES: Final = {name: int(minutes) for minutes, names in _WORDS["zones"].items() for name in names.split()}
+MONTHS: Final = tuple(_WORDS["months"])
+LARGEST_MINUTES: Final = 900
+CLOCK: Final = re.compile(_WORDS["patterns"]["clock"], re.IGNORECASE)
+_FIXED: Final = re.compile(r"^(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?$")
+_NAMED_ZONE: Final[str] = _WORDS["patterns"]["named_zone"]
 _UTC_NAMES: Final = (None, "UTC", "Etc/UTC", "Z", "+00:00", "GMT")
 _SECONDS: Final = pa.timestamp("s")
 EARLIEST, LATEST = np.datetime64("1990-01-01", "s"), np.datetime64("2100-01-01", "s")
-MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _ZONED_ISO: Final = r"\d[T ]\d{2}:?\d{2}.*(?:[Zz]|[+-]\d{2}(?::?\d{2})?)$"
-_OFFSET: Final = (
-    r"(?::\d\d|T\d{4}|T\d{6}|\d{14})(?:[.,]\d+)?(?: ?[AaPp][Mm])? ?"
-    r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})?(?: \d{4})?$"
-)
+_OFFSET: Final[str] = _WORDS["patterns"]["offset"]
 _UNITS: Final = {1: 1e11, 10**3: 1e14, 10**6: 1e17, 10**9: np.inf}
 """Numbers of a second -> values from which on the next unit is meant; 1990 to 2099 is different in each."""
 UNIT_NAMES: Final = dict(zip(_UNITS, ("seconds", "milliseconds", "microseconds", "nanoseconds"), strict=True))
 _FIRST_DAY: Final = -25_569
 """Day 0 of spreadsheets, 30 December 1899, in days since 1970."""
+
+
+@lru_cache(maxsize=1000)
+def find_zone(name: str) -> tzinfo | None:
+    """An IANA zone (``Asia/Tokyo``) or a fixed offset (``+09:00``, ``UTC-3:30``); None where it is neither."""
+    if fixed := _FIXED.match(name):
+        minutes = 60 * int(fixed[2]) + int(fixed[3] or 0)
+        way = -1 if fixed[1] == "-" else 1
+        return timezone(timedelta(minutes=way * minutes)) if minutes <= LARGEST_MINUTES else None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return None
+
+
+def tidy_times(text: pa.Array) -> pa.Array:
+    """Times with one blank, padded clocks and offsets such as +01:00, also for CET, GMT+1 or [Europe/Berlin]."""
+    for pattern, spelling in _WORDS["tidy"].items():
+        text = pc.replace_substring_regex(text, pattern, spelling)
+    parts = pc.extract_regex(text, _NAMED_ZONE)
+    names = pc.dictionary_encode(pc.struct_field(parts, "zone"))
+    if not len(names.dictionary):
+        return text
+    known = [_MINUTES.get(name.upper()) for name in names.dictionary.to_pylist()]
+    minutes = pc.take(pa.array(known, pa.int64()), names.indices)
+    before = pc.struct_field(parts, "before")
+    for code, name in enumerate(names.dictionary.to_pylist()):
+        if known[code] is None and "/" in name:
+            of_zone = pc.equal(names.indices, code)
+            minutes = pc.if_else(of_zone, _offsets_in(pc.if_else(of_zone, before, None), name), minutes)
+    spelled = pc.binary_join_element_wise(
+        before, _spell_offsets(minutes), pc.fill_null(pc.struct_field(parts, "after"), ""), ""
+    )
+    return pc.coalesce(spelled, text)
+
+
+def _offsets_in(wall: pa.Array, name: str) -> pa.Array:
+    """Minutes of a named zone at ISO wall-clock times; null where it is no zone or the time is none."""
+    zone = find_zone(name)
+    if zone is None:
+        return pa.nulls(len(wall), pa.int64())
+    times = pd.to_datetime(pd.Series(wall.to_pandas(), dtype=object), format="ISO8601", errors="coerce")
+    first = np.ones(len(times), dtype=bool)
+    utc = times.dt.tz_localize(zone, ambiguous=first, nonexistent="shift_forward").dt.tz_convert("UTC")
+    return pa.array((times - utc.dt.tz_localize(None)).dt.total_seconds() // 60, pa.int64(), from_pandas=True)
+
+
+def _spell_offsets(minutes: pa.Array) -> pa.Array:
+    distinct = pc.dictionary_encode(minutes)
+    spelled = [f" {'-' if m < 0 else '+'}{abs(m) // 60:02}:{abs(m) % 60:02}" for m in distinct.dictionary.to_pylist()]
+    return pc.take(pa.array(spelled, pa.string()), distinct.indices)
 
 
 @dataclass(frozen=True)
@@ -44,24 +101,13 @@ class TimeLayout:
     """The zone that a typed column names, if not UTC, such as America/New_York or +02:00."""
 
 
-def parse_ctime(text: pa.Array) -> pa.Array:
-    """``Tue Apr 03 18:00:09 +0000 2012``: each distinct day and second of the day is parsed once."""
-    shape = pc.and_(pc.equal(pc.utf8_length(text), 30), pc.equal(pc.utf8_slice_codeunits(text, 19, 26), " +0000 "))
-    shape = pc.and_(shape, pc.equal(pc.utf8_slice_codeunits(text, 10, 11), " "))
-    days = pc.dictionary_encode(
-        pc.binary_join_element_wise(pc.utf8_slice_codeunits(text, 4, 10), pc.utf8_slice_codeunits(text, 26, 30), "")
-    )
-    names = days.dictionary
-    month = pc.index_in(pc.utf8_slice_codeunits(names, 0, 3), pa.array(MONTHS))
-    month = pc.utf8_lpad(pc.cast(pc.add(month, 1), pa.string()), 2, "0")
-    iso_days = pc.binary_join_element_wise(
-        pc.utf8_slice_codeunits(names, 6, 10), month, pc.utf8_slice_codeunits(names, 4, 6), "-"
-    )
-    seconds = pc.dictionary_encode(pc.utf8_slice_codeunits(text, 11, 19))
-    clock = pc.binary_join_element_wise("1970-01-01", seconds.dictionary, "T")
-    midnight = pc.take(pc.cast(_parse_iso(iso_days), pa.int64()), days.indices)
-    of_day = pc.take(pc.cast(_parse_iso(clock), pa.int64()), seconds.indices)
-    return pc.cast(pc.if_else(shape, pc.add(midnight, of_day), None), _SECONDS)
+def _parse_ctime(text: pa.Array) -> pa.Array:
+    """``Tue Apr 03 18:00:09 +0000 2012``, whatever its weekday."""
+    fits = pc.match_substring_regex(text, r"^.{4}[A-Z][a-z]{2} \d\d \d\d:\d\d:[0-5]\d \+0000 \d{4}$")
+    text = pc.utf8_slice_codeunits(pc.if_else(fits, text, None), 4)
+    times = pc.strptime(text, format="%b %d %H:%M:%S +0000 %Y", unit="s", error_is_null=True)
+    day = pc.cast(pc.utf8_slice_codeunits(text, 4, 6), pa.int64())
+    return pc.if_else(pc.equal(pc.day(times), day), times, None)  # 31 April would be 1 May
 
 
 def _parse_iso(text: pa.Array, *, zoned: bool = False) -> pa.Array:
@@ -103,16 +149,9 @@ def _parse_spreadsheet(values: pa.Array) -> pa.Array:
     return pc.cast(pc.cast(seconds, pa.int64()), _SECONDS)
 
 
-_ABROAD: Final = (
-    *("jan|jän|ene|gen", "feb|fév|fev", "mar|mär|mrz|maa", "apr|avr|abr", "may|mai|mag|mei", "jun|juin|giu"),
-    *("jul|juil|lug", "aug|aoû|aou|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|déc|dez|dic"),
-)
-"""How months begin in English, German, French, Spanish, Portuguese, Italian and Dutch."""
-
-
 def in_english(text: pa.Array) -> pa.Array:
     """Months as Jan, Feb, …, and `p. m.` as pm."""
-    for month, abroad in zip(MONTHS, _ABROAD, strict=True):
+    for month, abroad in _WORDS["months"].items():
         text = pc.replace_substring_regex(text, rf"(?i)\b(?:{abroad})\pL*", month)
     return pc.replace_substring_regex(text, r"(?i)\b([ap])\.? ?m\b\.?", r"\1m")
 
@@ -130,7 +169,7 @@ def strptime_layout(time_format: str, example: str = "") -> TimeLayout:
     return TimeLayout(example, "%z" in time_format or "%Z" in time_format, parse)
 
 
-CTIME: Final = TimeLayout("Tue Apr 03 18:00:09 +0000 2012", True, parse_ctime)
+CTIME: Final = TimeLayout("Tue Apr 03 18:00:09 +0000 2012", True, _parse_ctime)
 ISO_ZONED: Final = TimeLayout("2012-04-03T18:00:09Z", True, partial(_parse_iso, zoned=True))
 ISO_NAIVE: Final = TimeLayout("2012-04-03 18:00:09", False, _parse_iso)
 EPOCH: Final = TimeLayout("1333476009", True, _parse_epochs)
@@ -233,13 +272,7 @@ def iso_offsets(times: pa.Array) -> np.ndarray | None:
 _SAMPLE: Final = 300
 _FORMS: Final = 8
 """Values whose forms are compared; some have an hour or a weekday more."""
-_WRITTEN_CLOCK: Final = re.compile(
-    r"(?<!\d)(?P<hour>[01]?\d|2[0-4])"
-    r"(?:(?P<a> ?[:h時时] ?|(?<= \d\d)\.(?=[\d.]+$))(?P<minute>[0-5]\d)"
-    r"(?:(?P<b>[:m分.] ?)(?P<second>[0-6]\d)(?:(?P<c>[.,])(?P<fraction>\d+))?)?(?P<end>[m分秒]?)|(?= ?[AP]M))"
-    r"(?P<gap> ?)(?P<half>[AP]M\b)?(?P<space> ?)(?:(?P<offset>[+-]\d\d(?::?\d\d)?\b|Z\b)|(?P<zone>(?:UTC|GMT)\b))?",
-    re.IGNORECASE,
-)
+_WRITTEN_CLOCK: Final = re.compile(_WORDS["patterns"]["written_clock"], re.IGNORECASE)
 _LETTERS: Final = {"minute": "%M", "second": "%S", "fraction": "%f", "half": "%p", "offset": "%z", "zone": "%Z"}
 _TOGETHER: Final = {14: ["%Y%m%d%H%M%S"], 12: ["%Y%m%d%H%M"], 8: ["%Y%m%d", "%d%m%Y", "%m%d%Y"]}
 _WEEK: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

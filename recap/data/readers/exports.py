@@ -4,52 +4,42 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from recap.data.parsing.degrees import split_point
 from recap.data.parsing.formats import KNOWN_FILES
 from recap.data.parsing.nested_records import Flat, flat, walk
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
-from recap.data.parsing.read_report import TRACK, RawRead
-from recap.data.parsing.row_block import RowBlock
-from recap.data.parsing.table_builder import CheckinTableBuilder
-from recap.data.parsing.table_source import json_or_none, read_json_text
+from recap.data.parsing.read_report import TRACK
+from recap.data.parsing.table_source import TableSource, chain_sources, json_or_none, read_json_text, source_of_records
 from recap.errors import DataError
 
 _LISTS: Final = ("semanticSegments", "timelineObjects", "items")
 """Keys of the list of records in a document."""
+_NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?")
 _NEEDED: Final = ("user", "poi", "time", "lat", "lon", "category")
 
 
-def read_export(path: Path, source_format: str, options: ReadOptions) -> RawRead:
-    """Read Google's Timeline of a phone or months of an older Takeout, Swarm's ``checkins*.json``, or arrivals that
-    OwnTracks recorded, as a file or their folder. Raises DataError: no visit in it, or a bad row.
+def open_export(path: Path, source_format: str, options: ReadOptions) -> TableSource:
+    """Open Google's Timeline of a phone or months of an older Takeout, Swarm's ``checkins*.json``, or arrivals that
+    OwnTracks recorded, as a file or their folder. Raises DataError: no visit in it.
     """
     export = KNOWN_FILES["exports"][source_format]
     files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-    found, count = {}, 0
+    found: dict[str, list[tuple[int, Flat]]] = {}
+    left = 0
     for file in files:
         records = _records(read_json_text(file, options.encoding))
-        numbered = [(number, _visit(record, export)) for number, record in enumerate(records, 1)]
+        numbered = ((number, _visit(record, export)) for number, record in enumerate(records, 1))
         found[file.name] = [(number, visit) for number, visit in numbered if visit is not None]
-        count += len(records)
+        left += len(records) - len(found[file.name])
     visits = [visit for rows in found.values() for _, visit in rows]
     if not visits:
         is_track = source_format == "owntracks"
         raise DataError(TRACK.format(name=path.name) if is_track else f"{path.name} has no visits to places")
-    fields = {field: field for field in visits[0] if field in _NEEDED or all(visit[field] for visit in visits)}
-    builder = CheckinTableBuilder(path.name, options)
-    for name, rows in found.items():
-        if rows:
-            columns = {field: pa.array([visit[field] for _, visit in rows], pa.string()) for field in fields}
-            for half, field in enumerate(("lat", "lon")):
-                columns[field] = pc.coalesce(split_point(columns[field])[half], columns[field])
-            builder.add(RowBlock(name, columns, np.array([number for number, _ in rows]), noun="item"), fields)
-    if left := count - len(visits):
-        builder.report.note(f"{left:,} {export['others']}, which are not read.")
-    return builder.read(source_format, [file.name for file in files], len(visits))
+    sources = [source_of_records(name, "item", rows) for name, rows in found.items() if rows]
+    source = chain_sources(path.name, sources, {})
+    source.fields = {field: field for field in visits[0] if field in _NEEDED or all(visit[field] for visit in visits)}
+    source.files = [*found]
+    source.notes = [f"{left:,} {export['others']}, which are not read."] * bool(left)
+    return source
 
 
 def _records(text: str) -> list[Any]:
@@ -75,6 +65,9 @@ def _visit(record: Any, export: dict[str, Any]) -> Flat | None:
     for field, paths in export["fields"].items():
         path = next((path for path in paths if values.get(path)), "")
         visit[field] = _from_e7(values[path]) if path.endswith("E7") else values.get(path, visit.get(field, ""))
+    for half, field in enumerate(("lat", "lon")):
+        if "," in visit[field]:  # a point, such as geo:48.1,11.6
+            visit[field] = [*_NUMBER.findall(visit[field]), "", ""][half]
     return visit
 
 

@@ -12,7 +12,7 @@ from recap.data.understanding.fields import (
     choose_optional,
     tell_other_places,
 )
-from recap.data.understanding.proposal import Question, Understanding, option_text
+from recap.data.understanding.proposal import Question, Understanding, option_text, say
 from recap.data.understanding.times import choose_time, choose_zone
 from recap.data.understanding.trips import choose_trip
 
@@ -28,8 +28,7 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
     sheets = read_sheets(path) if source_format == "xlsx" and path.is_file() and options.sheet is None else []
     if len(sheets) > 1:
         answers = {sheet.name: options.model_copy(update={"sheet": sheet.name}) for sheet in sheets}
-        text = f"Which sheet has the check-ins: {sheet_names(sheets)}?"
-        question = Question(about="sheet", text=text, answers=answers)
+        question = Question(about="sheet", text=say("sheet", names=sheet_names(sheets)), answers=answers)
         return found.model_copy(update={"question": question})
     draft = Draft(path, source_format, options)
     choose_trip(draft)

@@ -78,8 +78,8 @@ class Column:
         self.meaning = (field, points) if field not in ("lat", "lon") or self.is_angle else ("", 0.0)
         is_named = field == "time" and (says(name, "hour") or max(map(len, self.distinct), default=0) > 2)
         may_be_clock = field in ("", "time") and not self._numbers_days()
-        self.clocks = ClockStyle.of(self.text, is_named) if may_be_clock else None
-        self.is_clock = pa.types.is_time(values.type) or self.clocks is not None
+        is_written = may_be_clock and ClockStyle.of(self.text, is_named) is not None
+        self.is_clock = pa.types.is_time(values.type) or is_written
         self.layouts = self._layouts() if self.meaning[0] in ("", "time") else []
 
     def _to_numbers(self, values: pa.Array, field: str, is_half: bool) -> pa.Array:
@@ -138,8 +138,8 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
     """
     given = options.columns.values()
     names = [name for place, name in enumerate(source.names) if place < MOST_COLUMNS or name in given]
-    joined = {name for name in given if "+" in name and {*name.split("+")} <= {*source.names}}
-    names += [name for name in sorted({ONE_PERSON} & {*given} | joined) if name not in names]
+    made = {name for name in given if name == ONE_PERSON or {*name.split("+")} <= {*source.names}}
+    names += sorted(made - {*names})
     most = min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(len(names), 1))
     blocks: list[dict[str, pa.Array]] = []
     report, found = RowReport(skip_bad_rows=True), 0

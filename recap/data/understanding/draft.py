@@ -11,19 +11,13 @@ from recap.data.parsing.options import FIELDS, ReadOptions
 from recap.data.parsing.table_source import open_table
 from recap.data.understanding.columns import MOST_COLUMNS, Column, find_twins, read_sample
 from recap.data.understanding.missing import how_to_join
-from recap.data.understanding.proposal import FIRST_ROWS, ColumnProposal, Question
+from recap.data.understanding.proposal import FIRST_ROWS, ColumnProposal, Question, say
 from recap.errors import DataError
 from recap.machine.printable import shortened
 
 _CLOSE: Final = 0.5
 """Candidates within this many points are about equally good."""
 _FEW_ROWS: Final = 50
-_ASKED: Final = {
-    "user": "column has the user's id",
-    "poi": "column has the place's id",
-    "time": "column has the time",
-    "lat": "columns have latitude and longitude",
-}
 
 
 class Candidate(NamedTuple):
@@ -40,6 +34,7 @@ class Draft:
     Attributes:
         sample: column -> the values of the first rows.
         taken, reasons: field -> column; column -> why.
+        other_places: further columns of places, which are not used.
         where, spots: latitude and longitude of the sample's rows, NaN where unknown; a number for each place, or for
             each 100 m as long as that is unknown.
         can_tell: whether rows are many enough and far enough from each other to tell ids by how they repeat.
@@ -54,11 +49,13 @@ class Draft:
         self._its_columns = f"its {which}: {shortened(', '.join(names), 200)}"
         for field, column in options.columns.items():
             if column not in self.sample:
-                raise DataError(f"{path.name} has no column {column!r} for --map {field}={column}; {self._its_columns}")
+                about = {"file": path.name, "column": column, "field": field, "columns": self._its_columns}
+                raise DataError(say("no_column", **about))
         self.rows = len(next(iter(self.sample.values())).values)
         self.taken = dict(options.columns)
         self.reasons: dict[str, str] = dict.fromkeys(self.taken.values(), "you named it")
-        self._asked: tuple[str, str, Mapping[str, Mapping[str, Any]], bool] | None = None
+        self.other_places: set[str] = set()
+        self._asked: dict[str, Any] = {}
         self.where = pd.DataFrame({"lat": np.nan, "lon": np.nan}, index=range(self.rows))
         self.spots = np.zeros(self.rows, int)
         self.can_tell = False
@@ -101,16 +98,13 @@ class Draft:
             others = (replaces(best[0], item) for item in candidates if item is not best[0])
             self.take(best[0].columns, next(filter(None, [best[0].reason, *others]), ""))
             return
-        if not best and (join := how_to_join(self.path, self.sample, {field, "lon"} if field == "lat" else {field})):
-            tell = f"I cannot tell from {self._its_columns}. {join}"
-            self.ask(field, f"{text}Which {_ASKED[field]}? {tell}")
-            return
-        mappings = [{name: column.name for name, column in item.columns.items()} for item in best[:4]]
-        none = "" if mappings else f" I cannot tell from {self._its_columns}. {why_not}".rstrip()
-        answers = {" and ".join(mapping.values()): mapping for mapping in mappings} or offers or {}
-        self.ask(
-            field, f"{text}Which {_ASKED[field]}?{none}", answers, is_open=not (why_not and field in ("time", "lat"))
-        )
+        question, join = text + say(f"asked_{field}"), ""
+        answers = [{name: column.name for name, column in item.columns.items()} for item in best[:4]]
+        if not best:
+            join = how_to_join(self.path, self.sample, {field, "lon"} if field == "lat" else {field})
+            question += f" {say('unknown', columns=self._its_columns)} {join or why_not}".rstrip()
+        known = {" and ".join(answer.values()): answer for answer in answers} or (not join and offers) or {}
+        self.ask(field, question, known, is_open=not (join or (why_not and field in ("time", "lat"))))
 
     def take(self, columns: Mapping[str, Column], reason: str) -> None:
         """Assign columns to fields."""
@@ -130,7 +124,13 @@ class Draft:
         """Ask, unless something else was asked before; each answer maps fields to columns, or options to values.
         ``is_open``: without answers the text does not say what to do.
         """
-        self._asked = self._asked or (about, text, answers or {}, not (answers or is_open))
+        is_explained = not (answers or is_open)
+        self._asked = self._asked or {
+            "about": about,
+            "text": text,
+            "answers": answers or {},
+            "is_explained": is_explained,
+        }
 
     def with_answer(self, answer: Mapping[str, Any]) -> ReadOptions:
         """The options with what is known, and an answer."""
@@ -141,11 +141,12 @@ class Draft:
 
     def question(self) -> Question | None:
         """The first question; each answer includes everything else that is known."""
-        if self._asked is None:
-            return None
-        about, text, answers, is_explained = self._asked
-        known = {label: self.with_answer(answer) for label, answer in answers.items()}
-        return Question(about=about, text=text, answers=known, is_explained=is_explained)
+        known = {label: self.with_answer(answer) for label, answer in self._asked.get("answers", {}).items()}
+        return Question(**self._asked | {"answers": known}) if self._asked else None
+
+    def column_of(self, field: str) -> Column | None:
+        """The column that was taken for a field."""
+        return self.sample.get(self.taken.get(field, ""))
 
     def is_at_other_end(self, column: str) -> bool:
         """Whether a column belongs to the end of a trip from which nothing was taken."""
@@ -158,12 +159,15 @@ class Draft:
     def columns(self) -> list[ColumnProposal]:
         """All columns with what they were taken for."""
         fields = {column: field for field, column in reversed(self.taken.items())}
+        left = {name for name in self.sample if name not in self.reasons and self.is_at_other_end(name)}
+        others = (left | self.other_places) - fields.keys()
         return [
             ColumnProposal(
                 name=name,
                 field=fields.get(name),
-                reason=self.reasons.get(name, "the other end of the trip, not used" * self.is_at_other_end(name)),
+                reason=self.reasons.get(name, "the other end of the trip, not used" * (name in left)),
                 first=[shortened(text, 60) for text in column.text.slice(0, FIRST_ROWS).to_pylist()],
+                is_other_place=name in others,
             )
             for name, column in self.sample.items()
         ]

@@ -13,7 +13,7 @@ from recap.data.parsing.column_names import says, words_of
 from recap.data.parsing.options import ONE_PERSON
 from recap.data.parsing.read_report import NO_PLACES, TRACK
 from recap.data.parsing.table_folder import SPLIT_WORDS
-from recap.data.parsing.time_spelling import find_zone
+from recap.data.parsing.times import find_zone
 from recap.data.understanding.columns import (
     LEAST_OVERLAP,
     LETTERS_READ,
@@ -24,7 +24,8 @@ from recap.data.understanding.columns import (
     overlap,
 )
 from recap.data.understanding.draft import Candidate, Draft
-from recap.data.understanding.missing import CELLS_OF_A_GRID, are_cells, how_to_join, why_no_degrees
+from recap.data.understanding.missing import are_cells, how_to_join, why_no_degrees
+from recap.data.understanding.proposal import say
 from recap.errors import DataError
 from recap.machine.printable import shortened
 
@@ -61,7 +62,7 @@ def choose_coordinates(draft: Draft) -> None:
         straight = _ON_LAND * look_swapped(b.numbers, a.numbers) + bool(best)
         turned = _ON_LAND * look_swapped(a.numbers, b.numbers) + _X_FIRST * a.is_x_first
         candidates += [Candidate(straight, {"lat": a, "lon": b}), Candidate(turned, {"lat": b, "lon": a})]
-    swapped = f"{best[0].name} and {best[1].name} look swapped. " if best else ""
+    swapped = say("swapped", lat=best[0].name, lon=best[1].name) if best else ""
     draft.decide("lat", candidates, text=swapped, why_not=why_no_degrees([*draft.sample.values()], draft.source.crs))
     _ask_about_hemispheres(draft)
     _ask_about_units(draft)
@@ -74,25 +75,23 @@ def choose_coordinates(draft: Draft) -> None:
 def _ask_about_hemispheres(draft: Draft) -> None:
     """Refuse letters in a column of their own that turn degrees without a sign."""
     for field, letters in (("lat", {"N", "S"}), ("lon", {"E", "W"})):
-        for column in draft.sample.values() if field in draft.taken else ():
+        degrees = draft.column_of(field)
+        for column in draft.sample.values() if degrees else ():
             found = {text.upper() for text in column.distinct[:3]}
-            is_turned = found <= letters and found & {"S", "W"}
-            if is_turned and not (draft.sample[draft.taken[field]].numbers < 0).any():
-                name = draft.taken[field]
-                text = f"“{column.name}” holds hemispheres; write them next to the degrees in “{name}”, such as 11.6W."
-                draft.ask(field, text)
+            if degrees and found <= letters and found & {"S", "W"} and not (degrees.numbers < 0).any():
+                draft.ask(field, say("hemispheres", column=column.name, degrees=degrees.name))
 
 
 def _ask_about_units(draft: Draft) -> None:
     """Refuse coordinates that are no degrees unless they are named."""
-    lat, lon = (draft.sample.get(draft.taken.get(field, "")) for field in ("lat", "lon"))
+    lat, lon = draft.column_of("lat"), draft.column_of("lon")
     if not lat or not lon:
         return
-    text = f"As degrees, “{lat.name}” and “{lon.name}” are in the sea around 0, 0. {RADIANS}"
+    names = {"lat": lat.name, "lon": lon.name}
     if are_cells(lat, lon):
-        text = f"“{lat.name}” and “{lon.name}” {CELLS_OF_A_GRID}"
-    if are_cells(lat, lon) or are_in_gulf(lat.numbers, lon.numbers):
-        draft.ask("lat", f"{text} --map lat={lat.name},lon={lon.name} takes them as degrees.")
+        draft.ask("lat", say("as_degrees", why=say("are_cells_here", **names), **names))
+    elif are_in_gulf(lat.numbers, lon.numbers):
+        draft.ask("lat", say("as_degrees", why=say("in_gulf", radians=RADIANS, **names), **names))
 
 
 def _unlike(pair: tuple[Column, ...]) -> tuple[int, bool, int]:
@@ -121,23 +120,22 @@ def choose_needed(draft: Draft, field: str) -> None:
         return
     candidates = _candidates(draft, field)
     if field == "user" and not candidates:
-        left = (item for item in _free(draft) if re.fullmatch(r"column\d+", item.name) and len(item.distinct) > 1)
-        fits = (item for item in left if _as_user(draft, item)[0] >= 0)
-        candidates = [Candidate(0, {field: item}, "the only one left") for item in fits]
+        left = [item for item in _free(draft) if re.fullmatch(r"column\d+", item.name) and len(item.distinct) > 1]
+        candidates = [
+            Candidate(0, {field: item}, "the only one left") for item in left if _as_user(draft, item)[0] >= 0
+        ]
     if field == "user" and not candidates:
-        owners = (item for item in draft.sample.values() if says(item.name, "owner") and not item.layouts)
+        owners = [item for item in draft.sample.values() if says(item.name, "owner") and not item.layouts]
         candidates = [Candidate(0, {field: item}, "repeats, moves") for item in owners if _as_user(draft, item)[0] > 0]
     others = [item for item in _free(draft) if item.meaning[0] != "user" and item.meaning[1] >= 0]
     is_track = not others and not draft.taken.keys() & {"category", "name"}
     if field == "poi" and not candidates and is_track and not how_to_join(draft.path, draft.sample, {"poi"}):
         raise DataError(TRACK.format(name=draft.path.name))
     offers = {} if candidates else _offers(draft, field)
-    why_not = (
-        "Is this one person's file? If not, name the column with --map user=COLUMN." if field == "user" else NO_PLACES
-    )
+    why_not = say("one_person") if field == "user" else NO_PLACES
     if offers and field == "poi":
         split = next((draft.sample[answer[field]] for answer in offers.values() if "ids" in answer), None)
-        why_not = f"“{split.name}” has one name at several places, such as {_widest(draft, split)!r}." if split else ""
+        why_not = say("several_places", column=split.name, example=_widest(draft, split)) if split else ""
     draft.decide(field, candidates, replaces, why_not=why_not, offers=offers)
 
 
@@ -167,7 +165,7 @@ def _offers(draft: Draft, field: str) -> dict[str, dict[str, str]]:
 
 def ask_about_groups(draft: Draft) -> None:
     """Ask where people are numbered from 1 again in each household, agency or city."""
-    user = draft.sample.get(draft.taken.get("user", ""))
+    user = draft.column_of("user")
     if user is None or "user" in draft.options.columns:
         return
     free = [item for item in _free(draft) if 2 <= len(item.distinct) < draft.rows / 2]
@@ -181,13 +179,10 @@ def ask_about_groups(draft: Draft) -> None:
         restarts = numbers.notna().all() and (ranks["max"] <= 1.5 * ranks["count"]).mean() >= 0.8
         is_open = len(both) >= 1.5 * len(person.distinct) and (restarts or says(group.name, "household"))
         if is_open and (not determines(draft.spots, group.codes) >= 0.95 or _jumps(draft, person, group)):
-            text = f"Do the numbers in “{person.name}” begin again in each “{group.name}”? "
-            text += f"Then the file has {len(both):,} users, else {len(user.distinct):,}."
-            answers = {
-                f"{group.name} and {person.name}": f"{group.name}+{person.name}",
-                f"{user.name} alone": user.name,
-            }
-            draft.ask("user", text, {answer: {"user": column} for answer, column in answers.items()})
+            joined = {"user": f"{group.name}+{person.name}"}
+            answers = {f"{group.name} and {person.name}": joined, f"{user.name} alone": {"user": user.name}}
+            users = {"many": len(both), "few": len(user.distinct)}
+            draft.ask("user", say("groups", person=person.name, group=group.name, **users), answers)
 
 
 def _numbers_of(column: Column) -> pd.Series:
@@ -201,7 +196,7 @@ def _numbers_of(column: Column) -> pd.Series:
 
 def tell_other_places(draft: Draft) -> None:
     """Say of a second column of places that it is not used."""
-    place = draft.sample.get(draft.taken.get("poi", ""))
+    place = draft.column_of("poi")
     if place is None:
         return
     for item in _free(draft):
@@ -209,6 +204,7 @@ def tell_other_places(draft: Draft) -> None:
             is_place = overlap(item, place) >= LEAST_OVERLAP and not determines(place.codes, item.codes) >= 0.95
             if is_place and not item.is_number | place.is_number:
                 draft.add_reason(item.name, "another place of the row, not used")
+                draft.other_places.add(item.name)
 
 
 def _jumps(draft: Draft, user: Column, group: Column) -> bool:
@@ -217,19 +213,17 @@ def _jumps(draft: Draft, user: Column, group: Column) -> bool:
     if time is None:
         return False
     table = draft.where.assign(user=user.codes, group=group.codes, time=time.seconds).sort_values(["user", "time"])
-    before, after = table.iloc[:-1], table.iloc[1:]
+    before, after = table.shift().iloc[1:], table.iloc[1:]
+    is_change = (after["user"] == before["user"]) & (after["group"] != before["group"])
     km = distance_km(*(part[name].to_numpy() for part in (before, after) for name in ("lat", "lon")))
-    hours = (after["time"].to_numpy() - before["time"].to_numpy()) / np.timedelta64(1, "h")
-    is_change = (after["user"].to_numpy() == before["user"].to_numpy()) & (
-        after["group"].to_numpy() != before["group"].to_numpy()
-    )
+    hours = (after["time"] - before["time"]).dt.total_seconds() / 3600
     is_fast = is_change & (km > _FAR_KM) & (km > _FASTEST_KMH * hours)
     return bool(is_fast.sum() > 0.05 * is_change.sum())
 
 
 def choose_optional(draft: Draft, field: str) -> None:
     """A description, by its name where its values fit, or where nothing else could be."""
-    place = draft.sample.get(draft.taken.get("poi", "")) if field == "name" and field not in draft.taken else None
+    place = draft.column_of("poi") if field == "name" and field not in draft.taken else None
     if place is not None and (place.meaning[0] == "name" or _are_words(place)):
         draft.take({field: place}, "")
     found = [] if field in draft.taken else _candidates(draft, field)

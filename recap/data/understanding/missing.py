@@ -16,31 +16,18 @@ from recap.data.parsing.row_block import NOTHING
 from recap.data.parsing.table_source import json_or_none, open_table
 from recap.data.parsing.text_table import read_head
 from recap.data.understanding.columns import Column, determines, find_twins, read_sample
+from recap.data.understanding.proposal import WORDS, say
 from recap.errors import DataError
 from recap.machine.printable import shortened
 
-_CALENDARS: Final = (
-    (2533, 2642, "of the Thai calendar, 543 years ahead; subtract them"),
-    (1369, 1478, "of the Persian calendar; convert them to the Gregorian one"),
-)
 _MERCATOR_METRES: Final = 20_037_509
 _MOST_E7: Final = 1_800_000_000
 _MOST_NMEA: Final = 18_060
 """Degrees and minutes in one number."""
-_METRES: Final = "in metres of a projection, {crs}; convert it to degrees, with geopandas: to_crs(4326)."
 _WEB_MERCATOR: Final = "such as Web Mercator (EPSG:3857)"
 _METRES_AS_TEXT: Final = r"(?i)(?:SRID=(\d+);)?\s*POINT ?Z?M? ?\(\s*-?\d{4,}"
-CELLS_OF_A_GRID: Final = "hold whole numbers: cells of a grid, no degrees; turn them into the degrees of their centres."
 _S2: Final = {"S2": (r"[0-9a-f]{2,16}|\d{17,20}", "s2sphere.CellId")}
 _MOST_FILES: Final = 50
-_CALLS: Final = {
-    ".csv": ("csv", "read_csv({!r}, dtype=str)"),
-    **dict.fromkeys((".tsv", ".txt"), ("csv", "read_csv({!r}, dtype=str, sep=None, engine='python')")),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), ("json", "read_json({!r}, lines=True)")),
-    **{".parquet": ("parquet", "read_parquet({!r})"), ".xlsx": ("xlsx", "read_excel({!r})")},
-    ".feather": ("arrow", "read_feather({!r})"),
-}
-"""Ending -> format, and the call of pandas that reads it."""
 _LIMITS: Final = {"lat": ("latitude", 90), "lon": ("longitude", 180)}
 
 
@@ -50,17 +37,16 @@ def why_no_time(columns: list[Column]) -> str:
 
 
 def _no_time(column: Column) -> str:
-    there, first = f"“{column.name}” is there, but", _example(column)
+    about = {"column": column.name, "first": _example(column)}
     if column.is_clock:
-        what = f"it holds clocks without a day, such as {first!r}"
-        return f"{there} {what}; name the day's column with --map date=COLUMN."
-    years = np.array([int(year) for text in column.distinct[:1000] for year in re.findall(r"(?<!\d)\d{4}(?!\d)", text)])
-    for low, high, calendar in _CALENDARS:
-        if len(years) and ((years >= low) & (years <= high)).mean() > 0.5 and not column.is_number:
-            return f"{there} its years, such as in {first!r}, are those {calendar}."
+        return say("clocks", **about)
     if column.is_number:
-        return f"{there} {first!r} is a bare number; a time needs its day, or seconds since 1970."
-    return f"{there} {first!r} is no time that I can read; describe it with --time-format, such as '%d.%m.%Y %H:%M'."
+        return say("number", **about)
+    years = np.array([int(year) for text in column.distinct[:1000] for year in re.findall(r"(?<!\d)\d{4}(?!\d)", text)])
+    for calendar, (low, high) in WORDS["calendars"].items():
+        if len(years) and ((years >= low) & (years <= high)).mean() > 0.5:
+            return say("calendar", **about, calendar=calendar)
+    return say("no_time", **about)
 
 
 def are_cells(*columns: Column) -> bool:
@@ -76,8 +62,7 @@ def _cells(columns: list[Column]) -> str:
         for kind, (pattern, tool) in ((_S2 if is_s2 else {}) | KNOWN_FILES["cells"]).items():
             fits = sum(bool(re.fullmatch(pattern, text)) for text in column.distinct[:200])
             if len(column.distinct) > 1 and fits >= 0.95 * len(column.distinct[:200]):
-                centres = f"turn them into their centres, such as with {tool}."
-                return f"“{column.name}” holds cells ({kind}), not degrees; {centres}"
+                return say("cells", column=column.name, kind=kind, tool=tool)
     return ""
 
 
@@ -87,32 +72,33 @@ def why_no_degrees(columns: list[Column], crs: str = "") -> str:
     """
     if cells := _cells(columns):
         return cells
+    crs = crs or _WEB_MERCATOR
     points = [column for column in columns if column.point and column.is_number and not column.is_angle]
     if len(points) > 1:
-        return f"“{points[0].point}” is {_METRES.format(crs=crs or _WEB_MERCATOR)}"
+        return say("is_metres", column=points[0].point, crs=crs)
     for column in columns:
         if found := re.match(_METRES_AS_TEXT, next(iter(column.distinct), "")):
-            return f"“{column.name}” is {_METRES.format(crs=f'EPSG:{found[1]}' if found[1] else _WEB_MERCATOR)}"
+            return say("is_metres", column=column.name, crs=f"EPSG:{found[1]}" if found[1] else crs)
     named = [(column, field_of(column.name)[0]) for column in columns if column.distinct]
     named = [(column, field) for column, field in named if field in _LIMITS and column.meaning[0] != field]
-    numbers = [column.numbers[~np.isnan(column.numbers)] for column, _ in named if column.is_number]
-    sizes = [float(np.median(np.abs(part))) for part in numbers]
     names = " and ".join(f"“{column.name}”" for column, _ in named)
-    if len(sizes) >= 2 and max(sizes) <= _MOST_NMEA and are_cells(*(column for column, _ in named)):
-        return f"{names} are there, but {CELLS_OF_A_GRID}"
-    if len(sizes) >= 2 and _MOST_NMEA < max(sizes) <= _MERCATOR_METRES:
-        return f"{names} are there, but {_METRES.format(crs=crs or _WEB_MERCATOR)}"
-    if len(sizes) >= 2 and _MERCATOR_METRES < max(sizes) <= _MOST_E7 and all((part % 1 == 0).all() for part in numbers):
-        return f"{names} are there, but hold whole numbers, such as degrees times 10,000,000 (E7); divide them."
+    numbers = [column.numbers[~np.isnan(column.numbers)] for column, _ in named if column.is_number]
+    if len(numbers) > 1:
+        largest = max(float(np.median(np.abs(part))) for part in numbers)
+        if largest <= _MOST_NMEA and are_cells(*(column for column, _ in named)):
+            return say("are_cells", columns=names)
+        if _MOST_NMEA < largest <= _MERCATOR_METRES:
+            return say("are_metres", columns=names, crs=crs)
+        if _MERCATOR_METRES < largest <= _MOST_E7 and all((part % 1 == 0).all() for part in numbers):
+            return say("e7", columns=names)
     return " ".join(_no_degrees(column, *_LIMITS[field]) for column, field in named)
 
 
 def _no_degrees(column: Column, what: str, limit: int) -> str:
-    there = f"“{column.name}” is there, but"
-    beyond = np.flatnonzero(np.abs(column.numbers) > limit)
+    beyond = column.numbers[np.abs(column.numbers) > limit]
     if column.is_number and len(beyond):
-        return f"{there} {column.numbers[beyond[0]]:g} is above {limit}, the largest {what}."
-    return f"{there} {_example(column, column.is_number)!r} is no {what} that I can read."
+        return say("too_large", column=column.name, value=beyond[0], limit=limit, what=what)
+    return say("no_degrees", column=column.name, first=_example(column, column.is_number), what=what)
 
 
 def _example(column: Column, no_number: bool = False) -> str:
@@ -127,8 +113,8 @@ def how_to_join(path: Path, sample: Mapping[str, Column], missing: Collection[st
     if path.is_dir():
         return ""
     if "tist2015" in path.name.lower():
-        return f"The POIs file of TIST2015 has the coordinates; name the folder of both: {path.parent}."
-    others = sorted(item for item in path.parent.iterdir() if item != path and item.suffix.lower() in _CALLS)
+        return say("tist2015", folder=path.parent)
+    others = sorted(item for item in path.parent.iterdir() if item != path and item.suffix.lower() in WORDS["calls"])
     for other in others[:_MOST_FILES]:
         theirs = _columns(other)
         fields = {column.meaning[0] for column in theirs.values()}
@@ -136,9 +122,7 @@ def how_to_join(path: Path, sample: Mapping[str, Column], missing: Collection[st
         keys = [] if {"user", "time"} <= fields or not fields >= {*missing} else _keys(sample, theirs)
         if keys:
             return _joining(path, other, sample, theirs, keys)
-    if {"review_id", "business_id"} <= set(sample):
-        return "Yelp's business file has the coordinates; join it by business_id first."
-    return ""
+    return say("yelp") if {"review_id", "business_id"} <= set(sample) else ""
 
 
 def _keys(sample: Mapping[str, Column], theirs: Mapping[str, Column]) -> list[tuple[Column, Column]]:
@@ -186,9 +170,8 @@ def _joining(
     if not twin or len(keys) > 1:
         on = f"on={_listed(mine)}" if mine == names else f"left_on={_listed(mine)}, right_on={_listed(names)}"
         code += f".merge({table}, how='left', {on})"
-    found = f"{other.name} in the same folder has them, with {' and '.join(names)} in common"
-    found += f"; {lost:,} of {rows:,} rows have no match." if lost else "."
-    return f"{found} Join both first, for example with pandas: {code}.to_csv('joined.csv', index=False)"
+    missed = say("lost", lost=lost, rows=rows) if lost else ""
+    return say("join", other=other.name, names=" and ".join(names), lost=missed, code=code)
 
 
 def _listed(names: list[str]) -> str:
@@ -196,7 +179,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _read(path: Path) -> str:
-    source_format, call = _CALLS[path.suffix.lower()]
+    source_format, call = WORDS["calls"][path.suffix.lower()]
     if source_format == "json" and not isinstance(json_or_none(read_head(path, 1)[0]), dict):
         call = call.replace(", lines=True", "")
     return f"pd.{call.format(path.name)}"
@@ -205,6 +188,6 @@ def _read(path: Path) -> str:
 def _columns(path: Path) -> dict[str, Column]:
     """The columns of another file; none where it is no table."""
     try:
-        return read_sample(open_table(path, _CALLS[path.suffix.lower()][0], ReadOptions()), ReadOptions())
+        return read_sample(open_table(path, WORDS["calls"][path.suffix.lower()][0], ReadOptions()), ReadOptions())
     except (DataError, OSError, UnicodeError):
         return {}

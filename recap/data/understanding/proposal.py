@@ -1,8 +1,9 @@
 """The proposed reading of a file, for the app and the terminal."""
 
 import shlex
+import tomllib
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field
 
@@ -10,6 +11,12 @@ from recap.config import Config
 from recap.data.parsing.options import ReadOptions
 
 FIRST_ROWS: Final = 5
+WORDS: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+
+
+def say(key: str, /, **values: object) -> str:
+    """A sentence of `words.toml` with its values."""
+    return str(WORDS[key]).format(**values)
 
 
 class ColumnProposal(Config):
@@ -19,6 +26,7 @@ class ColumnProposal(Config):
     field: str | None = Field(None, description="Field of `--map`, see `FIELDS`; None where it is not used.")
     reason: str = Field("", description="Why, in a few words.")
     first: list[str] = Field([], description=f"The first {FIRST_ROWS} values.")
+    is_other_place: bool = Field(False, exclude=True, description="A second place of the row, which is not used.")
 
 
 class Question(Config):

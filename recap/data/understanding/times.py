@@ -25,6 +25,7 @@ from recap.data.parsing.times import (
 from recap.data.understanding.columns import Column, determines
 from recap.data.understanding.draft import Candidate, Draft
 from recap.data.understanding.missing import why_no_time
+from recap.data.understanding.proposal import say
 from recap.machine.printable import shortened
 
 _LONGEST_STAY: Final = 2 * 86_400
@@ -48,7 +49,7 @@ def choose_time(draft: Draft) -> Column | None:
     read = is_plausible(times.seconds)
     is_unread = read.mean() < 0.5 if draft.rows >= _FEW_ROWS and not times.layouts else not read.any()
     if draft.options.time_format is None and is_unread and not pa.types.is_temporal(times.values.type):
-        draft.ask("time", f"I cannot read the times. {why_no_time([times])}")
+        draft.ask("time", say("unread_times", why=why_no_time([times])))
     _choose_layout(draft, times)
     _ask_about_others(draft, times)
     _mention_unused(draft, times)
@@ -74,10 +75,9 @@ def _ask_about_others(draft: Draft, times: Column) -> None:
         form = next(iter(times.layouts), None) or next(
             (name for name, layouts in NAMED_LAYOUTS.items() if detect_layout(times.values) in layouts), "iso"
         )
-        is_unread = np.isnat(times.seconds[int(np.argmax(outside))])
-        what = "are not written like the others" if is_unread else "are not from 1990 to 2099"
-        text = f"{count:,} of {draft.rows:,} times in “{times.name}” {what}, such as {example!r}."
-        draft.ask("time_format", f"{text} How are they written?", {"leave those rows out": {"time_format": form}})
+        what = "others_unread" if np.isnat(times.seconds[int(np.argmax(outside))]) else "others_outside"
+        text = say(what, count=count, rows=draft.rows, column=times.name, example=example)
+        draft.ask("time_format", text, {"leave those rows out": {"time_format": form}})
 
 
 def _mention_unused(draft: Draft, times: Column) -> None:
@@ -91,8 +91,7 @@ def _mention_unused(draft: Draft, times: Column) -> None:
             clocks = {"time": column.name, "date": times.name}
             answers = {f"{column.name} has the clocks": clocks, f"{times.name} alone, without clocks": {}}
             few = ", ".join(shortened(text, 20) for text in column.distinct[:3])
-            text = f"“{times.name}” holds days alone, and “{column.name}” is not used, because not all of its values "
-            draft.ask("date", f"{text}are clocks ({few}). Does it hold the clocks?", answers)
+            draft.ask("date", say("days_alone", days=times.name, column=column.name, few=few), answers)
 
 
 def _refuse_hours_alone(draft: Draft, times: Column) -> None:
@@ -100,8 +99,7 @@ def _refuse_hours_alone(draft: Draft, times: Column) -> None:
     hours = times.seconds[~np.isnat(times.seconds)].astype(np.int64)
     minutes = [item for item in draft.sample.values() if _MINUTES & set(words_of(item.name)) and len(item.distinct) > 9]
     if minutes and "time" not in draft.options.columns and "date" in draft.taken and not (hours % 3600).any():
-        text = f"“{times.name}” holds hours and “{minutes[0].name}” minutes; join them in one column, such as 12:38."
-        draft.ask("time", text)
+        draft.ask("time", say("hours_alone", hours=times.name, minutes=minutes[0].name))
 
 
 def _candidates(draft: Draft) -> list[Candidate]:
@@ -168,8 +166,8 @@ def _choose_layout(draft: Draft, column: Column) -> None:
         for place in close:
             reading = f"{column.text[row]} is {pd.Timestamp(seconds[place, row]):%d %b %Y %H:%M}"
             answers[f"{orders[place]}, {reading}"] = {"time_format": layouts[place]}
-        either = " or ".join(orders[place] for place in close)
-        draft.ask("time_format", f"Are the times in “{column.name}” {either}?", answers)
+        text = say("order", column=column.name, orders=" or ".join(orders[place] for place in close))
+        draft.ask("time_format", text, answers)
     else:
         draft.options = draft.options.model_copy(update={"time_format": layouts[best]})
         fails = [f"{orders[place]} fails on {unread[place]:,} rows" for place in others]
@@ -215,25 +213,21 @@ def choose_zone(draft: Draft, column: Column) -> None:
         return
     zone = draft.options.zone or propose_zone(*draft.where.to_numpy().T)
     as_local, as_utc, shift = _at_night(times, zone, draft.where["lon"])
-    nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
-    decides = abs(as_local - as_utc) >= _DECIDES
+    nights = say("nights", as_local=as_local, as_utc=as_utc)
     if is_known:
         is_quieter = len(times) >= _ENOUGH_TIMES and as_utc > 0 and as_local <= _QUIETER * as_utc
         draft.options = draft.options.model_copy(update={"local_times": is_quieter and "tz" in draft.taken})
         draft.add_reason(column.name, nights)
         return
-    text = "The times are UTC" if layout.is_utc else "The file names no time zone"
-    unknown = next((item for item in draft.sample.values() if item.meaning[0] == "tz"), None)
-    if unknown and unknown.distinct:
-        text += f" (“{unknown.name}” holds none that I know, such as {shortened(unknown.distinct[0], 40)!r})"
-    text += f"; the coordinates are in {'several zones' if zone == LONGITUDE_ZONE else zone}."
+    unknown = next((item for item in draft.sample.values() if item.meaning[0] == "tz" and item.distinct), None)
+    known = unknown and say("unknown_zone", column=unknown.name, example=shortened(unknown.distinct[0], 40))
+    where = "several zones" if zone == LONGITUDE_ZONE else zone
+    text = say("utc" if layout.is_utc else "no_zone", zone=where, unknown=known or "")
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     looks_local = shift >= LEAST_SHIFT_MINUTES and as_utc >= NIGHT_SHARE and as_local <= QUIETER * as_utc
     if not is_said and (looks_local or not layout.is_utc):
-        text += (
-            f" Are {'they local all the same' if layout.is_utc else 'its times local or UTC'}?"
-            + f" {nights}." * decides
-        )
+        text += say("are_local_all_the_same" if layout.is_utc else "are_local")
+        text += f" {nights}." * (abs(as_local - as_utc) >= _DECIDES)
         answers = {"local times": {**answers[zone], "local_times": True}, "UTC": answers[zone]}
         answers = answers if as_local <= as_utc and not layout.is_utc else dict(reversed(answers.items()))
     draft.ask("timezone", text, answers)

@@ -8,6 +8,7 @@ from recap.data.coordinates import look_swapped
 from recap.data.parsing.column_names import field_of, says
 from recap.data.understanding.columns import LEAST_OVERLAP, Column, determines, overlap
 from recap.data.understanding.draft import Draft
+from recap.data.understanding.proposal import say
 
 Pair = tuple[Column, Column]
 _NAMED_OVERLAP: Final = 0.05
@@ -36,8 +37,7 @@ def ends_of(draft: Draft) -> dict[str, Pair]:
             ends["category"] = pair
     if not places:
         return {}
-    places.sort(key=lambda item: -item[0])
-    ends["poi"] = places[0][1]
+    ends["poi"] = max(places, key=lambda item: item[0])[1]
     if names:
         ends["name"] = names[-1]
     if "date" in ends and "time" not in ends:
@@ -77,17 +77,14 @@ def choose_trip(draft: Draft) -> None:
             draft.take({f"to_{field}": destination}, "at the destination")
     elif "time" not in ends:
         names = [column.name for column in ends["poi"]]
-        text = f"Each row is a trip from “{names[0]}” to “{names[1]}” with one time. Where was the user at that time?"
         answers = {
             f"at the {where}, {names[at]}": {field: pair[at].name for field, pair in ends.items()}
             for at, where in enumerate(("origin", "destination"))
         }
-        draft.ask("poi", text, answers)
+        draft.ask("poi", say("trip", origin=names[0], destination=names[1]), answers)
 
 
 def _is_backwards(times: Pair) -> bool:
-    if any(column.is_clock for column in times):
-        return False
     hours = times[1].seconds - times[0].seconds
     known = hours[~np.isnat(hours)].astype(np.int64)
-    return len(known) > 0 and bool(np.median(known) < 0)
+    return len(known) > 0 and not any(column.is_clock for column in times) and bool(np.median(known) < 0)

@@ -17,7 +17,6 @@ from recap.runs.store.state import ACTIVE, RESUMABLE, RunState, now
 from recap.storage.user_folder import HOME_VARIABLE
 
 RUNNER_LOCK: Final = ".runner.lock"
-RUNNER_INFO: Final = ".runner.json"
 RUNNER_LOG: Final = ".runner.log"
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pynvml
 
 from recap.errors import RecapError
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.settings import RunSettings
+from recap.runs.store.estimates import estimate
+from recap.runs.store.run_store import RunSettings, RunStore
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease, RunState
 
@@ -100,9 +100,7 @@ def allocate_device(
             f"the run needs {spec.processes} GPU{'s' if spec.processes > 1 else ''}, this machine has {len(gpus)}: "
             "submit it with --device cpu, or to a machine that has them"
         )
-    from recap.runs.store.estimates import gpu_bytes
-
-    need = gpu_bytes(store, spec) or settings.default_gpu_bytes
+    need = round(1.2 * (estimate(store, spec, "cuda").bytes or 0)) or settings.default_gpu_bytes
     held = [(state.process, state.device) for state in busy]
     leases = [(process.pid if process else None, device) for process, device in held if device is not None]
     chosen = choose_gpus(gpus, leases, spec.processes, need, settings.gpu_margin_bytes)

@@ -15,18 +15,15 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from recap.errors import RecapError
-from recap.runs.execution.control import RUNNER_INFO, RUNNER_LOCK
+from recap.runs.execution.control import RUNNER_LOCK
 from recap.runs.execution.gpus import GpuList, allocate_device, read_gpus
 from recap.runs.execution.slurm import SlurmQueue
 from recap.runs.execution.supervision import Supervisor
-from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import STATE, RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE, RunState, now
-from recap.storage.atomic import replace_json
 
 _LOCK_SECONDS: Final = 3.0
-_HEARTBEAT_SECONDS: Final = 2.0
 
 
 class Runner:
@@ -74,12 +71,8 @@ class Runner:
         return True
 
     def _work(self) -> None:
-        idle_since, beat = time.monotonic(), float("-inf")
+        idle_since = time.monotonic()
         while not self._ended:
-            moment = time.monotonic()
-            if moment - beat > _HEARTBEAT_SECONDS:
-                self._write_heartbeat()
-                beat = moment
             if self.tick():
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since > self.settings.idle_seconds:
@@ -121,13 +114,6 @@ class Runner:
                 seen[run] = known if known is not None and stamp and known[0] == stamp else (stamp, run.repair_state())
         self._seen = seen
         return [(run, state) for run, (_, state) in seen.items() if state.state in ACTIVE]
-
-    def _write_heartbeat(self) -> None:
-        try:
-            values = {"process": ProcessIdentity.current().model_dump(), "heartbeat": now()}
-            replace_json(self.store.folder / RUNNER_INFO, values)
-        except OSError as error:
-            print(f"{now()} heartbeat: {error}", flush=True)
 
     def end(self, number: int, _: FrameType | None) -> None:
         """End at the next check; trainings continue, and the next runner takes over."""

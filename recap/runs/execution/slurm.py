@@ -4,16 +4,15 @@ import os
 import shutil
 import subprocess
 import time
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from recap.errors import RecapError
 from recap.runs.execution.supervision import worker_command, worker_environment
 from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.settings import SlurmSettings
+from recap.runs.store.run_store import SlurmSettings
 from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import Lease, RunState, SlurmJob, now
+from recap.runs.store.state import ACTIVE, Lease, RunState, SlurmJob, now
 
 JOB_SCRIPT: Final = "job.sh"
 _SCRIPT: Final = '#!/bin/sh\nexec "$@"\n'
@@ -60,7 +59,8 @@ class SlurmQueue:
         job = read_job(job_id)
         lease = Lease(kind="cpu" if spec.device == "cpu" else "cuda", name=f"Slurm job {job_id}")
         slurm = SlurmJob(job_id=job_id, submitted=job.submitted if job else "")
-        if not run.note(attempt, device=lease.model_dump(), slurm=slurm.model_dump()) and not run.has_checkpoint:
+        facts: dict[str, Any] = {"device": lease.model_dump(), "slurm": slurm.model_dump()}
+        if run.change(ACTIVE, None, of_attempt=attempt, **facts) is None and not run.has_checkpoint:
             _call(["scancel", job_id])
 
     def sbatch_command(self, run: RunFolder, spec: RunSpec, attempt: int) -> list[str]:
@@ -132,19 +132,15 @@ def find_job(job: SlurmJob) -> JobView | None:
 
 
 def read_job(job_id: str) -> JobView | None:
-    """A job's state by squeue or, after it left the queue, scontrol. Raises RecapError if Slurm does not answer."""
-    listed = ""
-    with suppress(SlurmError):
-        listed = _call(["squeue", "--noheader", "--states=all", f"--jobs={job_id}", "--format=%i|%T"])
+    """A job as scontrol describes it; None if Slurm does not know it. Raises RecapError if Slurm does not answer."""
     try:
         text = _call(["scontrol", "show", "job", "--oneliner", job_id])
     except SlurmError:
         return None
     fields = dict(word.partition("=")[::2] for word in text.split() if "=" in word)
-    in_queue = dict(line.strip().partition("|")[::2] for line in listed.splitlines())
     return JobView(
         job_id=job_id,
-        state=in_queue.get(job_id) or fields.get("JobState", ""),
+        state=fields.get("JobState", ""),
         submitted=fields.get("SubmitTime", ""),
         restarts=int(fields.get("Restarts", "0") or 0),
         reason=fields.get("Reason", ""),

@@ -14,19 +14,17 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import DatasetError, RecapError
 from recap.evaluation.cases import describe_cases, numbered_among
-from recap.evaluation.evaluate import Evaluation
 from recap.evaluation.metrics import Metrics, metrics_by_group
 from recap.evaluation.records import records_file, records_metadata, write_records
-from recap.evaluation.scoring import rank_cases
+from recap.evaluation.scoring import Evaluation, rank_cases
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors
 from recap.machine.device import choose_device
 from recap.machine.printable import one_line
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import PROGRESS, REFERENCE, STATE, STOP_RANKS, SUMMARY, RunFolder
+from recap.runs.store.run_folder import PROGRESS, REFERENCE, STOP_RANKS, SUMMARY, RunFolder, RunProgress
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import now
-from recap.runs.store.types import RunProgress
 from recap.storage.atomic import replace_json
 from recap.training.group import Group
 from recap.training.loop import StepReport, TrainingLoop
@@ -60,8 +58,7 @@ class StopQuestion:
 
     def __init__(self, run: RunFolder, attempt: int, signals: list[int]) -> None:
         self._run, self._attempt, self._signals = run, attempt, signals
-        self._next, self._seen = 0.0, 0
-        self._answer = False
+        self._next, self._answer = 0.0, False
 
     def __call__(self) -> bool:
         if self._signals or self._answer:
@@ -69,17 +66,8 @@ class StopQuestion:
         moment = time.monotonic()
         if moment >= self._next:
             self._next = moment + EVERY_SECONDS / 2
-            changed = self._state_changed()
-            if changed != self._seen:
-                self._seen, self._answer = changed, self._is_asked()
-            self._answer = self._answer or (self._run.path / STOP_RANKS).exists()
+            self._answer = self._is_asked() or (self._run.path / STOP_RANKS).exists()
         return self._answer
-
-    def _state_changed(self) -> int:
-        try:
-            return (self._run.path / STATE).stat().st_mtime_ns
-        except OSError:
-            return -1
 
     def _is_asked(self) -> bool:
         try:

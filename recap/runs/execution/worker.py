@@ -105,15 +105,6 @@ def train_with_several_processes(run: RunFolder, spec: RunSpec, attempt: int, si
     return outcome == "finished"
 
 
-def launch(arguments: list[str]) -> int:
-    """Run torch's launcher; end with the parent process."""
-    _die_with_parent()
-    from torch.distributed.run import main as torch_launcher
-
-    torch_launcher(arguments)
-    return 0
-
-
 def train_as_rank(folder: str, attempt: str) -> int:
     """Train as one of several processes."""
     _die_with_parent()
@@ -145,7 +136,10 @@ def _die_with_parent() -> None:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["agent", *options]:
-            sys.exit(launch(options))
+            _die_with_parent()
+            from torch.distributed.run import main as torch_launcher
+
+            torch_launcher(options)
         case ["rank", folder, attempt]:
             code = train_as_rank(folder, attempt)
             sys.stdout.flush()

@@ -1,11 +1,52 @@
 """Descriptions of runs, also of damaged folders."""
 
+from typing import TYPE_CHECKING, Any, TypedDict
+
 from recap.errors import RecapError
-from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_folder import RunFolder, RunProgress, RunReference
 from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import RunState
-from recap.runs.store.types import RunDescription, RunKeys, RunRow
+from recap.runs.store.state import RunState, StateName
 from recap.training.metrics_file import EpochLine
+
+if TYPE_CHECKING:
+    from recap.evaluation.metrics import Metrics
+
+
+class RunKeys(TypedDict):
+    """Keys of every answer about a run; ``epoch`` is the last finished one."""
+
+    id: str
+    state: StateName
+    created: str
+    started: str | None
+    ended: str | None
+    epoch: int
+    epochs: int | None
+    pid: int | None
+    host: str | None
+    device: str | None
+    error: str | None
+    checkpoint: str | None
+
+
+class RunDescription(RunKeys):
+    """Everything about a run."""
+
+    spec: dict[str, Any] | None
+    metrics: list[EpochLine]
+    reference: RunReference
+    attempt: int
+    progress: RunProgress
+
+
+class RunRow(RunKeys):
+    """A row of the list of runs; ``best`` is the best epoch and its validation metrics over all cases."""
+
+    seconds: float | None
+    title: str
+    dataset: str
+    notes: str
+    best: "Metrics | None"
 
 
 def describe_run(run: RunFolder) -> RunDescription:

@@ -66,12 +66,6 @@ def seconds_left(run: RunFolder) -> float | None:
     return recent * (epochs - lines[-1]["epoch"])
 
 
-def gpu_bytes(store: RunStore, spec: RunSpec) -> int | None:
-    """GPU memory to set aside for a run; None if no comparable run was measured."""
-    measured = estimate(store, spec, "cuda").bytes
-    return None if measured is None else round(measured * 1.2)
-
-
 def work_per_epoch(config: AnyTraining, cases: int, pois: int) -> float:
     """Rough multiplications of an epoch: encoder and scores of all POIs. For a published model only what grows with the
     data.

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 from filelock import FileLock, Timeout
 
@@ -12,10 +12,13 @@ from recap.errors import ConfigError, FormatVersionError, RecapError
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import ACTIVE, RunState, StateName, now, read_json
-from recap.runs.store.types import RunProgress, RunReference, RunSummary
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
 from recap.training.metrics_file import METRICS_FILE, EpochLine, read_metrics
+from recap.training_config import TrainingSummary
+
+if TYPE_CHECKING:
+    from recap.evaluation.metrics import Metrics, MetricsByGroup
 
 SPEC: Final = "spec.json"
 STATE: Final = "state.json"
@@ -28,6 +31,41 @@ LOCK: Final = ".lock"
 STOP_RANKS: Final = ".stop"
 """File by which a run's first process passes a signal to the others."""
 _LOCK_SECONDS: Final = 30.0
+
+
+class RunProgress(TypedDict, total=False):
+    """`progress.json`; empty before the first step."""
+
+    attempt: int
+    process: dict[str, Any]
+    time: str
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+
+
+class RunReference(TypedDict, total=False):
+    """`reference.json`: metrics of counting on the validation cases; empty before, and without cases. ``all`` and so on
+    belong to ``model``; ``visit_count`` has the same for counting visits alone.
+    """
+
+    model: str
+    split: str
+    all: "Metrics"
+    head: "Metrics"
+    tail: "Metrics"
+    unseen: "Metrics"
+    visit_count: "MetricsByGroup"
+
+
+class RunSummary(TrainingSummary, total=False):
+    """`summary.json` of a finished run: the checkpoint's and the run's own values; empty before."""
+
+    checkpoint_hash: str
+    peak_bytes: int
+    device_type: str
 
 
 @dataclass(frozen=True)
@@ -115,10 +153,6 @@ class RunFolder:
                 values |= {"state": "running", "started": state.started or now()}
             self._write_state(state, values)
             return True
-
-    def note(self, of_attempt: int, **values: Any) -> bool:
-        """Record values without changing the state; False if the run was started again or is over."""
-        return self.change(ACTIVE, None, of_attempt=of_attempt, **values) is not None
 
     def end(self, to: StateName, error: str | None = None, **conditions: Any) -> RunState | None:
         """Record how a run ended; None if it is over or ``conditions`` of `change` do not hold."""

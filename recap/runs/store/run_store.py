@@ -1,21 +1,57 @@
 """All runs of a user: a folder of numbered folders."""
 
+import os
 import shutil
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
 from filelock import FileLock
+from pydantic import Field
 
-from recap.errors import RecapError
+from recap.config import Config
+from recap.errors import ConfigError, RecapError
 from recap.runs.store.run_folder import CHECKPOINTS, LOCK, SPEC, STATE, RunFolder
-from recap.runs.store.settings import RunSettings, read_settings
-from recap.runs.store.spec import RunSpec, check_run_id
-from recap.runs.store.state import ACTIVE, RunState, now
+from recap.runs.store.spec import RunSpec
+from recap.runs.store.state import ACTIVE, RunState, now, read_json
 from recap.storage.atomic import replace_json
 from recap.storage.user_folder import make_folder, user_subfolder
 
 _LAST_NUMBER: Final = ".last_number"
+SETTINGS: Final = "settings.json"
+
+
+class SlurmSettings(Config):
+    """Slurm options of each job."""
+
+    partition: str | None = Field(None, description="--partition.")
+    account: str | None = Field(None, description="--account.")
+    time_limit: str | None = Field(None, description="--time, such as 12:00:00.")
+    cpus: int = Field(2, ge=1, description="--cpus-per-task.")
+    memory: str | None = Field(None, description="--mem, such as 8G.")
+    gpu_option: str = Field("--gpus={count}", pattern=r"^--[a-z-]+=[^\s]*\{count\}$", description="How GPUs are asked.")
+    extra: tuple[str, ...] = Field((), description="Further sbatch options, one argument each.")
+    poll_seconds: float = Field(10.0, gt=0, description="Least time between two questions about a job.")
+
+
+class RunSettings(Config):
+    """The runner's settings."""
+
+    cpu_runs: int = Field(1, ge=1, description="Trainings on the CPU at once.")
+    threads: int = Field(
+        default_factory=lambda: max(1, (os.cpu_count() or 2) - 1),
+        ge=1,
+        description="CPU threads of a training; one core is left to the app, because threads that wait for a core "
+        "slow a training down manyfold.",
+    )
+    nice: int = Field(10, ge=0, le=19, description="How far a training's priority is below the app's; 0: equal.")
+    gpu_margin_bytes: int = Field(512 << 20, ge=0, description="GPU memory kept free with every lease.")
+    default_gpu_bytes: int = Field(3 << 30, ge=0, description="Lease of a run whose memory nobody has measured yet.")
+    poll_seconds: float = Field(0.5, gt=0, description="Time between two looks at the queue.")
+    idle_seconds: float = Field(20.0, ge=0, description="A runner without work ends after this.")
+    stop_seconds: float = Field(30.0, ge=0, description="Time a stopping run gets before its processes are signalled.")
+    kill_seconds: float = Field(15.0, ge=0, description="Time after that before they are killed.")
+    slurm: SlurmSettings = Field(default_factory=lambda: SlurmSettings(), description="The cluster.")
 
 
 class ReadOnlyError(RecapError):
@@ -41,13 +77,20 @@ class RunStore:
 
     def get(self, run_id: str) -> RunFolder:
         """A run by its number. Raises ConfigError: not a number; RecapError: no such run."""
-        run = RunFolder(self.folder / check_run_id(run_id))
+        # A number is the only outside text that becomes part of a path.
+        if not (run_id.isascii() and run_id.isdecimal() and len(run_id) <= 9 and run_id[0] != "0"):
+            raise ConfigError(f"a run is named by its number, such as 12; got {run_id!r} (see `recap runs list`)")
+        run = RunFolder(self.folder / run_id)
         if run.path.is_symlink() or not run.path.is_dir():
             raise RecapError(f"there is no run {run.id} (see `recap runs list`)")
         return run
 
     def settings(self) -> RunSettings:
-        return read_settings(self.folder)
+        """The queue's settings on this machine; the defaults without a file. Raises RecapError if it is damaged or
+        holds an unknown field.
+        """
+        path = self.folder / SETTINGS
+        return RunSettings.parse(read_json(path)) if path.is_file() else RunSettings()
 
     def add(self, specs: list[RunSpec]) -> list[RunFolder]:
         """Queue runs; each appears whole or not at all. Raises ReadOnlyError: the store only shows runs; RecapError:

@@ -4,7 +4,6 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
-from recap.errors import ConfigError
 from recap.presets import preset_title, training_preset
 from recap.runs.store.state import VersionedConfig
 from recap.training_config import AnyTraining
@@ -51,13 +50,3 @@ class RunSpec(VersionedConfig):
     @property
     def title(self) -> str:
         return ", ".join([preset_title(self.preset), *self.overrides, f"seed {self.seed}"])
-
-
-def check_run_id(run_id: str) -> str:
-    """A run's number as text, the only outside text that becomes part of a path. Raises ConfigError: anything but a
-    number from 1.
-    """
-    text = str(run_id)
-    if not (text.isascii() and text.isdecimal() and len(text) <= 9 and text[0] != "0"):
-        raise ConfigError(f"a run is named by its number, such as 12; got {text!r} (see `recap runs list`)")
-    return text

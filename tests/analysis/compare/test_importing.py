@@ -27,11 +27,11 @@ def city() -> Workspace:
 
 @pytest.fixture
 def imported(city: Workspace, tmp_path: Path) -> Import:
-    """Imports rows from a CSV, or Parquet where a row has lists."""
+    """Imports rows from a CSV, or Parquet where places are indices."""
 
     def write_and_import(rows: pd.DataFrame, **options: Any) -> tuple[pd.DataFrame, ImportReport, str]:
         path = tmp_path / "predictions"
-        _ = rows.to_parquet(path) if "scores" in rows else rows.to_csv(path, index=False)
+        _ = rows.to_parquet(path) if c.POI in rows else rows.to_csv(path, index=False)
         return import_predictions(path, city, **options)
 
     return write_and_import
@@ -91,7 +91,7 @@ def test_every_fault_is_counted_with_examples(rows: pd.DataFrame, imported: Impo
         "1 rows of cases that the dataset does not have (99999, …)",
         "1 scores that are not finite numbers (2, …)",
         "1 rows with places that the dataset does not know (nowhere, …)",
-        "1 cases with two lists, or with one place twice (1, …)",
+        "1 cases with one place twice (1, …)",
         "1 test cases without a list (0, …)",
     ):
         assert part in str(refused.value)
@@ -108,17 +108,11 @@ def test_options_say_what_to_do(rows: pd.DataFrame, imported: Import) -> None:
     assert records[c.RANK].tolist() == imported(later, missing_as_miss=True)[0][c.RANK].tolist()
 
 
-def test_wide_parquet_and_indices(city: Workspace, rows: pd.DataFrame, imported: Import) -> None:
-    """Lists in one row a case, with our indices: the same records as the long file."""
-    wide = rows.assign(pois=indices(city, rows), scores=rows[c.SCORE]).groupby(c.CASE)[["pois", "scores"]].agg(list)
-    wide = wide.reset_index()
-    records, _, digest = imported(wide)
+def test_indices_mean_the_same_places(city: Workspace, rows: pd.DataFrame, imported: Import) -> None:
+    """The same records as with outside ids."""
+    records, _, digest = imported(rows.assign(poi=indices(city, rows)).drop(columns=c.POI_ID))
     expected, _, same = imported(rows)
     assert records[c.RANK].tolist() == expected[c.RANK].tolist() and digest == same
-    with pytest.raises(DataError, match=r"1 cases with two lists, or with one place twice \(3, …\)"):
-        imported(pd.concat([wide, wide.iloc[[3]]]))
-    with pytest.raises(DataError, match="both lists need the same length"):
-        imported(wide.assign(scores=[scores[:-1] for scores in wide["scores"]]))
 
 
 def test_a_rank_against_the_scores_is_refused(rows: pd.DataFrame, imported: Import) -> None:

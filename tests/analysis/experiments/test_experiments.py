@@ -15,9 +15,11 @@ import torch
 from analysis.compare.head_share import reweight
 from analysis.compare.paired import compare_means
 from analysis.experiments import cities
+from analysis.experiments.names import EXPERIMENTS
 from analysis.experiments.results import ArmResult, ExperimentResult, markdown, measure, training_digest, value_at
 from analysis.experiments.running import RESULT_FILE, run_experiment
-from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec, check_spec, list_specs, load_spec
+from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec, check_spec, load_spec
+from analysis.records.bootstrap import UserBootstrap
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.checkpoint import Checkpoint
@@ -117,6 +119,7 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
         ({"arms": [{"name": "../x", "label": "A"}], "compare": []}, "name"),
         ({"arms": [SPEC["arms"][0] | {"baseline": "markov", "epochs": 3}], "compare": []}, "a baseline has no"),
         ({"seeds": []}, "seeds"),
+        ({"baselines": ["moon"]}, "a baseline is one of popularity, .*, not 'moon'"),
     ],
 )
 def test_bad_specs_are_refused(change: dict[str, Any], message: str) -> None:
@@ -207,7 +210,7 @@ def test_changes_of_all_arms_come_before_an_arms_own() -> None:
     assert [spec.train_config(arm, 1).model_dump()["precision"] for arm in spec.arms] == ["bf16", "bf16", "float32"]
 
 
-@pytest.mark.parametrize("name", list_specs())
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_shipped_specs_ask_for_what_is_measured(name: str, done: tuple[ExperimentResult, Path]) -> None:
     """Every column has a key that a trained arm's result holds; no published model is given the target's time."""
     spec = load_spec(name)
@@ -224,12 +227,9 @@ def test_shipped_specs_ask_for_what_is_measured(name: str, done: tuple[Experimen
 
 def test_the_paper_at_its_share_of_head_cases() -> None:
     """.3267 x .5 + .6733 x .25 = .3317 for one of two head cases and one of four tail cases right."""
-    rows: dict[str, list[int]] = {c.TRANSITION_COUNT: [5, 5, 0, 1, 1, 0], c.USER: [0, 1, 2, 3, 4, 5]}
-    rows |= {c.NUM_BETTER: [0, 1, 0, 2, 3, 4], c.NUM_TIED: [1] * 6}
-    found = reweight(pd.DataFrame(rows), "hr1")
-    assert found["value"] == pytest.approx(313 / 958 * 0.5 + 645 / 958 * 0.25)
-    head = pd.DataFrame({name: values[:2] for name, values in rows.items()})
-    assert reweight(head, "hr1")["value"] is None
+    hit, tail, draws = np.array([1, 0, 1, 0, 0, 0]), np.array([0, 0, 1, 1, 1, 1]), UserBootstrap(np.arange(6))
+    assert reweight(hit, tail, draws).value == pytest.approx(313 / 958 * 0.5 + 645 / 958 * 0.25)
+    assert np.isnan(reweight(hit, 0 * tail, draws).value)
 
 
 def test_the_tables_by_hand(done: tuple[ExperimentResult, Path]) -> None:

@@ -36,7 +36,6 @@ from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import last_moment, read_trajectory
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.asking.itinerary import Itinerary
 from recap.asking.predictor import Predictor
 from recap.errors import CaseError
 from recap.history.moments import Moment, find_moment, next_place
@@ -301,7 +300,7 @@ def test_links_name_the_user_by_number_and_the_row() -> None:
     link = CaseLink.to(predictor, end, against=3, edits="hour:5")
     assert f"user={USER}&row={end.row}" in link.query and "case=" not in link.query
     assert CaseLink.from_query(link.query) == link and link.moment(predictor) == end
-    for changed in (Itinerary(USER, end.row).plus(1, 30), Itinerary().plus(1, 0)):
+    for changed in (Moment(USER, end.row).plus(1, 30), Moment().plus(1, 0)):
         link = CaseLink.to(predictor, changed)
         assert CaseLink.from_query(link.query) == link and link.moment(predictor) == changed
     case = predictor.moment(3)

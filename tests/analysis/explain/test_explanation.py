@@ -44,7 +44,7 @@ from recap.checkpoint import Checkpoint
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
 from recap.features.catalogue import GROUPS, PATHS, TRANSITIONS
-from recap.features.two_hop import two_hop_paths as paths_of_others
+from recap.features.others import two_hop_paths as paths_of_others
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import recap as recap_config

@@ -11,8 +11,8 @@ from analysis.explain.edits import EditError, parse_edits
 from analysis.explain.explain_case import explain_case
 from analysis.explain.links import CaseLink
 from analysis.explain.model_flow import describe_flow
+from analysis.figures.explain_map import draw_explain_image
 from analysis.figures.map_ground import MapGround
-from analysis.figures.map_image import draw_explain_image
 from analysis.figures.palette import LIGHT
 from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.generalise import shared_points
@@ -21,12 +21,11 @@ from analysis.sharing.page import render_html
 from analysis.sharing.places import masked_places
 from analysis.sharing.share import share_cases
 from analysis.workspace import Workspace
-from recap.asking.counterfactuals import History
-from recap.asking.itinerary import Itinerary, usual_pause
 from recap.asking.predictor import Predictor
 from recap.errors import ConfigError
 from recap.features.catalogue import TIME
-from recap.history.moments import find_moment
+from recap.history.moments import Moment, find_moment
+from recap.history.one_user import History, usual_pause
 from recap.privacy import Generalisation
 from tests.learn_worlds import DEMO
 
@@ -67,7 +66,7 @@ def test_a_time_asked_for_survives_links_and_explanations(opened: Workspace) -> 
     link = CaseLink.to(opened.predictor, asked)
     assert CaseLink.from_query(link.query).moment(opened.predictor) == asked
     assert (
-        Itinerary.read({name: str(value) for name, value in asked.fields.items()}, opened.dataset, opened.checkins).at
+        Moment.read({name: str(value) for name, value in asked.fields.items()}, opened.dataset, opened.checkins).at
         == asked.at
     )
 
@@ -92,10 +91,10 @@ def test_a_shared_page_and_its_picture_say_the_time(opened: Workspace, exact: bo
 
 def test_the_clock_begins_where_pauses_usually_end(opened: Workspace) -> None:
     moment = find_moment(opened.dataset, 407)
-    known = Itinerary(moment.user, moment.row).history(opened.dataset, opened.checkins)
+    known = History.at(Moment(moment.user, moment.row), opened.dataset, opened.checkins)
     low, middle, high = usual_pause(known) or (0, 0, 0)
     assert 0 < low <= middle <= high
-    assert usual_pause(Itinerary().plus(1, 0).history(opened.dataset, opened.checkins)) is None
+    assert usual_pause(History.at(Moment().plus(1, 0), opened.dataset, opened.checkins)) is None
 
 
 def test_pauses_after_check_ins_at_this_hour_where_there_are_enough() -> None:

@@ -9,27 +9,29 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image, ImageColor
+from PIL import Image, ImageColor, ImageDraw
 from scipy import sparse
 
 from analysis.explain.explain_case import explain_case
 from analysis.figures.basemap import MAX_DOTS, basemap_style, frequent_ways, has_streets
-from analysis.figures.deck_layers import discs
+from analysis.figures.deck_layers import DOT, discs, lines, texts
+from analysis.figures.deck_layers import deck as deck_of
+from analysis.figures.explain_map import draw_explain_image
 from analysis.figures.labels import Label, label_box, place_labels
 from analysis.figures.landmarks import LANDMARK_USERS, landmarks, with_landmarks
-from analysis.figures.map_ground import MapGround
-from analysis.figures.map_image import draw_explain_image, draw_walk_image
-from analysis.figures.palette import DARK, LIGHT, Palette
+from analysis.figures.map_ground import MapGround, draw_part
+from analysis.figures.map_image import draw_map_image
+from analysis.figures.palette import DARK, LIGHT, Palette, mix, rgb
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import places_deck, walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
-from analysis.geography import aggregate_points, fit_camera, screen_offsets, unwrap_longitudes
+from analysis.geography import Camera, aggregate_points, fit_camera, screen_offsets, unwrap_longitudes
 from analysis.trajectories.cameras import fit_prediction
 from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import read_trajectory
 from analysis.workspace import Workspace
+from benchmarks.demo_city.basemap import build_basemap
 from recap import columns as c
-from recap.synthetic import build_basemap
 from tests.analysis.planted import small_predictor
 from tests.worlds import small_city
 
@@ -203,9 +205,10 @@ def test_deck_and_picture_of_a_case() -> None:
             deck = json.loads(walk_deck(marks, map_style="data:,", palette=LIGHT, chosen=disc["poi"]).to_json())
             (ring,) = next(layer for layer in deck["layers"] if layer["id"] == "chosen")["data"]
             assert ring["at"] == disc["at"] and ring["r"] == disc["r"] + (9 if shown and disc["poi"] == truth else 4)
-        colours = colours_of(draw_walk_image(marks, MapGround(opened, build_basemap()), palette=DARK))
+        drawn = walk_deck(marks, map_style="", palette=DARK)
+        colours = colours_of(draw_map_image(drawn, MapGround(opened, build_basemap()), palette=DARK))
         assert (ImageColor.getrgb(DARK.truth.fill) in colours) == shown
-        assert ImageColor.getrgb(DARK.model.fill) in colours
+        assert ImageColor.getrgb(mix(DARK.model.fill, DARK.land, 225 / 255)) in colours
 
 
 def colours_of(picture: bytes) -> set[object]:
@@ -213,6 +216,32 @@ def colours_of(picture: bytes) -> set[object]:
     image = Image.open(io.BytesIO(picture))
     assert image.size == (1520, 1080)
     return {colour for _, colour in image.getcolors(2**24) or []}
+
+
+def test_a_picture_has_a_decks_marks_where_they_are() -> None:
+    """A disc in the middle, a line to its right, a dot above it: two pixels of the picture for one of the browser."""
+    opened = Workspace.of(small_city())
+    camera = Camera(float(opened.latitude[0]), float(opened.longitude[0]) + 1.0, 15.0)  # far from every place
+    here, right = ([camera.longitude + step, camera.latitude] for step in (0.0, 0.01))
+    mark = pd.DataFrame({"at": [here], "r": [9.0], "to": [right], "text": [DOT], "shift": [[0, -50]]})
+    layers = [
+        lines("line", mark, "at", "to", colour=rgb(LIGHT.ink), width=3),
+        discs("disc", mark, fill=rgb(LIGHT.model.fill), line=rgb(LIGHT.land), line_px=1.0),
+        texts("dot", mark, "text", rgb(LIGHT.paths.fill), size=20, shift=True),
+    ]
+    drawn = draw_map_image(deck_of(layers, camera, "data:,"), MapGround(opened), palette=LIGHT)
+    image = Image.open(io.BytesIO(drawn))
+    seen = {(760, 540): LIGHT.model.fill, (800, 540): LIGHT.ink, (760, 440): LIGHT.paths.fill, (720, 540): LIGHT.land}
+    assert {at: image.getpixel(at) for at in seen} == {at: ImageColor.getrgb(colour) for at, colour in seen.items()}
+
+
+def test_a_hole_shows_what_lies_below() -> None:
+    """A park under a lake with an island: the park's colour on the island."""
+    image = Image.new("RGB", (90, 90))
+    square = [[(at, at), (90 - at, at), (90 - at, 90 - at), (at, 90 - at)] for at in (0.0, 30.0)]
+    for name, part, colour in (("park", square[:1], "#00FF00"), ("water", square, "#0000FF")):
+        draw_part(image, ImageDraw.Draw(image), name, part, colour)
+    assert image.getpixel((10, 10)) == (0, 0, 255) and image.getpixel((45, 45)) == (0, 255, 0)
 
 
 def test_picture_of_an_explanation() -> None:

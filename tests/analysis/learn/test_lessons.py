@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
@@ -14,19 +14,18 @@ from analysis.figures.palette import DARK
 from analysis.formatting import percent, signed_points
 from analysis.glossary import TERMS, glossary_page
 from analysis.learn.charts import Bar, Bars, Chart
-from analysis.learn.course import COURSE, ROUTE, Entry
+from analysis.learn.course import CLASS_MINUTES, COURSE, ROUTE, Entry, class_plan
 from analysis.learn.drawing import draw
 from analysis.learn.handout import sheet_html
 from analysis.learn.lesson import MOST_CHOICES, Lesson, LessonUnavailableError
 from analysis.learn.lessons.curve import FLAT, SHAPES
-from analysis.learn.plan import CLASS_MINUTES, class_plan
 from analysis.learn.progress import CourseProgress
 from analysis.learn.toy_town import build_toy_town
 from analysis.long_tail.misses import MISSES
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.asking.predictor import Predictor
-from recap.history.moments import ClockTime, parse_next_time
+from recap.history.asked_times import ClockTime, parse_next_time
 from recap.machine.printable import markdown_text
 from tests.learn_answers import Answers, planted_rank
 from tests.learn_worlds import demo_lesson, demo_world
@@ -183,13 +182,12 @@ CHOICES = st.one_of(st.none(), st.integers(0, MOST_CHOICES - 1))
 @given(st.lists(st.tuples(CHOICES, CHOICES), min_size=1, max_size=12))
 def test_what_is_written_is_read(answers: list[tuple[int | None, int | None]]) -> None:
     """For any answers: text and back, and how many there are; one lesson begun again leaves the others."""
-    progress = CourseProgress(*map(tuple, zip(*answers, strict=True)))
+    progress = CourseProgress(tuple(chain.from_iterable(answers)))
     assert CourseProgress.parse(progress.text, len(answers)) == progress
     done = sum(answer is not None for pair in answers for answer in pair)
     assert sum(map(progress.answered, range(len(answers)))) == done
     again = progress.without(0)
-    assert (again.guesses[0], again.checks[0]) == (None, None)
-    assert (again.guesses[1:], again.checks[1:]) == (progress.guesses[1:], progress.checks[1:])
+    assert again.answers == (None, None, *progress.answers[2:])
 
 
 @given(st.text(max_size=60), st.integers(1, 12))
@@ -197,7 +195,7 @@ def test_any_text_is_some_progress(text: str, lessons: int) -> None:
     """Whatever a link brings: every lesson has an answer that a question could have, or none."""
     progress = CourseProgress.parse(text, lessons)
     assert len(progress.guesses) == len(progress.checks) == lessons
-    assert all(answer is None or 0 <= answer < MOST_CHOICES for answer in progress.guesses + progress.checks)
+    assert all(answer is None or 0 <= answer < MOST_CHOICES for answer in progress.answers)
 
 
 ROOT = Path(__file__).parents[3]

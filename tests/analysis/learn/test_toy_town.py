@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.learn.live_training import LeftOut, LiveEpoch, Worth, toy_config, train_in_town, worth_of_part
-from analysis.learn.toy_lesson import BY_CHANCE, change_without, verdict
+from analysis.compare.paired import ComparisonRow
+from analysis.learn.toy_lesson import (
+    BY_CHANCE,
+    LeftOut,
+    change_without,
+    toy_config,
+    train_in_town,
+    verdict,
+    worth_of_part,
+)
 from analysis.learn.toy_town import MAX_SHARE, TOWN_PLACES, build_toy_town, place_name, square_of, stop_of
 from recap import columns as c
 from recap.evaluation.cases import describe_cases
@@ -87,10 +95,10 @@ def test_a_part_earns_its_keep_where_it_is_needed(part: LeftOut, share: float) -
 
 def test_each_epoch_is_reported() -> None:
     """The last reported accuracy is that of the returned ranks; the same seed trains the same model."""
-    town, lines = build_toy_town(0.25, 0.25), list[LiveEpoch]()
-    ranked = train_in_town(town, toy_config(epochs=2), lines.append)
-    assert [(line.epoch, line.epochs) for line in lines] == [(1, 2), (2, 2)]
-    assert lines[-1].hr1 == metrics_of(ranked)["hr1"]
+    town, lines = build_toy_town(0.25, 0.25), list[tuple[int, float]]()
+    ranked = train_in_town(town, toy_config(epochs=2), lambda *line: lines.append(line))
+    assert [epoch for epoch, _ in lines] == [1, 2]
+    assert lines[-1][1] == metrics_of(ranked)["hr1"]
     assert len(ranked) == len(town.kinds)
 
 
@@ -101,14 +109,16 @@ def test_worth_is_a_paired_difference() -> None:
     )
     whole, without = (cases.assign(num_better=better, num_tied=1) for better in ([0, 0, 0, 1], [0, 1, 1, 1]))
     worth = worth_of_part(whole, without)
-    assert (worth.with_part, worth.without, worth.n, worth.difference) == (0.75, 0.25, 4, 0.5)
-    assert worth.low > 0 == worth_of_part(whole, whole).low
+    assert (worth["value"], worth["baseline"], worth["n"], worth["difference"]) == (0.75, 0.25, 4, 0.5)
+    assert worth["low"] > 0 == worth_of_part(whole, whole)["low"]
 
 
 @given(st.floats(-1, 1), st.floats(0, 0.3))
 def test_one_rule_for_chance(difference: float, half: float) -> None:
     """A verdict is clear exactly where the interval that is shown excludes 0."""
-    worth = Worth(difference, 0.0, difference - half, difference + half, 100)
+    facts = {"value": difference, "baseline": 0.0, "difference": difference}
+    interval = {"low": difference - half, "high": difference + half}
+    worth = ComparisonRow(group="all", metric="hr1", n=100, **facts, **interval)  # type: ignore[typeddict-item]
     low, high = change_without(worth)
     assert ("no clear" in verdict("graph", worth)) == (low <= 0 <= high)
     assert high - low == pytest.approx(2 * half + 2 * BY_CHANCE)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.long_tail.accuracy_tables import Difference, RareAccuracy, accuracy_rises
+from analysis.long_tail.accuracy_tables import RareAccuracy, Rises, accuracy_rises
 from analysis.long_tail.headlines import (
     hop_line,
     is_beyond_chance,
@@ -29,6 +29,7 @@ from analysis.long_tail.overview_headlines import (
     overview_headline,
     overview_sentence,
 )
+from analysis.records.bootstrap import MeanInterval
 from analysis.records.causes import LostHits
 from recap import columns as c
 
@@ -39,17 +40,10 @@ LEVEL: Span = (0.02, -0.01, 0.05)
 
 
 def rare(known: float, new: float, known_behind: Span, new_behind: Span) -> RareAccuracy:
-    return RareAccuracy(200, 150, known, new, Difference(*known_behind), Difference(*new_behind))
+    return RareAccuracy(200, 150, known, new, MeanInterval(*known_behind), MeanInterval(*new_behind))
 
 
-def rises(transition: Span, place: Span, difference: Span = NONE) -> pd.DataFrame:
-    """Rises with bounds, as `accuracy_rises` gives them; accuracy begins at 0.5."""
-    spans = {"transition": transition, "place": place, "difference": difference}
-    rows = [(over, 0.5, 0.5 + rise, rise, low, high) for over, (rise, low, high) in spans.items()]
-    return pd.DataFrame(rows, columns=["over", "first", "last", "rise", "lower", "upper"])
-
-
-FLAT = rises(LEVEL, LEVEL)
+FLAT = Rises(*[MeanInterval(*LEVEL)] * 3)
 FALLS = "Accuracy falls with how rare the transition is"
 
 
@@ -95,7 +89,8 @@ UNPOPULAR = "with how unpopular the place is"
 def test_what_accuracy_follows(transition: Span, place: Span, difference: Span, said: str) -> None:
     """The rise over transitions, the one over places, and their paired difference, each by its interval."""
     nothing = rare(0.9, 0.9, LEVEL, LEVEL)
-    assert long_tail_headline(nothing, rises(transition, place, difference)) == said
+    found = Rises(*(MeanInterval(*span) for span in (transition, place, difference)))
+    assert long_tail_headline(nothing, found) == said
 
 
 def test_the_numbers_behind_the_headline() -> None:
@@ -130,14 +125,13 @@ def test_rises_are_differences_of_the_bins_ends() -> None:
     facts = {c.USER: cases % 8, c.CASE: cases, c.RANK: better + 1.0, c.NUM_BETTER: better, c.NUM_TIED: 1}
     counts = {c.TRANSITION_COUNT: [0] * 40 + [10] * 40, c.DESTINATION_COUNT: [5, 300] * 40}
     records = pd.DataFrame(facts | counts)
-    table = accuracy_rises(records, "hr20").set_index("over")
-    assert table.loc[["transition"], ["first", "last", "rise"]].to_numpy().tolist() == [[0.25, 0.75, 0.5]]
+    found = accuracy_rises(records, "hr20")
     even, odd = np.mean(right[::2]), np.mean(right[1::2])
-    assert table.loc["place", "rise"] == pytest.approx(odd - even)
-    assert table.loc["difference", "rise"] == pytest.approx(0.5 - abs(odd - even))
-    assert (table["lower"] <= table["rise"]).all() and (table["rise"] <= table["upper"]).all()
-    few = accuracy_rises(records.iloc[:59], "hr20").set_index("over")  # 19 cases of seen transitions
-    assert few.loc[["transition", "difference"], "rise"].isna().all()
+    rises = [0.75 - 0.25, odd - even, 0.5 - abs(odd - even)]
+    assert [rise.value for rise in found] == pytest.approx(rises)
+    assert all(rise.low <= rise.value <= rise.high for rise in found)
+    few = accuracy_rises(records.iloc[:59], "hr20")  # 19 cases of seen transitions
+    assert math.isnan(few.transition.value) and math.isnan(few.difference.value)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +222,7 @@ def test_a_sentence_has_one_denominator(n: tuple[int, int, int], found: list[flo
     """No sentence counts of 100 and of another number, and a number without its own shares the one before it."""
     both = groups("RECAP", {"RECAP": tuple(found[:3]), "Visit count": tuple(found[3:])}, n=n)  # type: ignore[dict-item]
     said = f"{overview_headline(both, 'hr20')} {overview_sentence(both, 'hr20', 0.43, 32)}"
-    rare = RareAccuracy(n[0], n[1], found[0], found[1], Difference(*LEVEL), Difference(*LEVEL))
+    rare = RareAccuracy(n[0], n[1], found[0], found[1], MeanInterval(*LEVEL), MeanInterval(*LEVEL))
     for sentence in re.split(r"(?<=\.) ", f"{said} {rare_sentence('RECAP', 'hr20', rare)}"):
         assert len(set(re.findall(r"\d+ of (\d+)", sentence))) <= 1, sentence
     if min(n[:2]) < 100:
@@ -289,7 +283,7 @@ def test_feature_curves_alone() -> None:
     ahead = "Feature curves alone rank better than RECAP: MRR 0.503 against 0.500."
     assert curves_headline("RECAP", ours, better) == ahead
     spans = ((0, -0.001, 0.005), (0.1, 0.05, 0.2), (-1, -2, -0.5))
-    said = [fitted_curves_line("RECAP", Difference(*span), "hr20") for span in spans]
+    said = [fitted_curves_line("RECAP", MeanInterval(*span), "hr20") for span in spans]
     assert said[0] == "RECAP ties with feature curves alone (HR@20 difference −0.001 to +0.005)."
     assert "is ahead of" in said[1] and "is behind" in said[2]
 

@@ -36,8 +36,9 @@ from recap.evaluation.ranks import rank_of
 from recap.evaluation.records import write_records
 from recap.evaluation.scoring import rank_cases
 from recap.storage.cache_keys import COMPUTED
-from tests.analysis.planted import MODELS, small_predictor
+from tests.analysis.planted import MODELS, predictor_of, small_predictor
 from tests.learn_worlds import DEMO
+from tests.worlds import small_city
 
 PAPER = {"history", "two_hops", "past_visits", "core", "correction", "graph_token"}
 KINDS = {
@@ -90,9 +91,12 @@ TABLE = pd.DataFrame(
     {
         "case": [0, 1, 2, 3],
         "rank": [3.0, 5.0, 5.5, 9.0],
+        "num_tied": [1, 1, 2, 1],
         **{f"without_{name}": [np.nan] * 4 for name in ABLATIONS},
         "without_two_hops": [6.0, 5.0, 9.0, 4.0],
         "without_core": [2.0, 5.5, 1.0, 10.0],
+        "tied_without_two_hops": 1,
+        "tied_without_core": [1, 2, 1, 1],
     }
 )
 
@@ -113,19 +117,21 @@ def test_found_by_means_found_with_and_lost_without() -> None:
 
 
 def test_a_group_is_worth_what_is_lost_without_it() -> None:
-    """By hand: of four cases at K = 5 two are found, one without two hops, and two without the core."""
+    """By hand at K = 5: a case at ranks 5 and 6 is half found, so 2.5 are, 2 without two hops, 2.5 without the core."""
     worth: Any = ablation_worth(TABLE, np.arange(4), 5).set_index("ablation")
     assert worth.index.tolist() == ["two_hops", "core"] and set(worth["n"]) == {4}
-    assert worth.loc["two_hops", "hr"] == 0 and worth.loc["core", "hr"] == 0
-    rank, without = TABLE["rank"], TABLE["without_core"]
-    assert worth.loc["core", "mrr"] == pytest.approx((1 / rank - 1 / without).mean())
+    assert worth.loc["two_hops", "hr"] == 0.125 and worth.loc["core", "hr"] == 0
+    tie = (1 / 5 + 1 / 6) / 2  # of the third case; 1 / 5.5 would be the mean rank's
+    whole = 1 / 3 + 1 / 5 + tie + 1 / 9
+    assert worth.loc["core", "mrr"] == pytest.approx((whole - (1 / 2 + tie + 1 + 1 / 10)) / 4)
+    assert worth.loc["two_hops", "mrr"] == pytest.approx((whole - (1 / 6 + 1 / 5 + 1 / 9 + 1 / 4)) / 4)
     assert (worth["mrr_low"] <= worth["mrr"]).all() and (worth["mrr"] <= worth["mrr_high"]).all()
     assert (worth["hr_low"] < 0).all() and (worth["hr_high"] > 0).all()
 
 
 def test_ties_are_counted_as_in_the_records() -> None:
     """A model of zeros ties places: better and tied places are those of an evaluation."""
-    base = small_predictor()
+    base = predictor_of(small_city())  # of its own: it is changed
     with torch.no_grad():
         for weight in base.scorer.model.parameters():
             weight.zero_()
@@ -133,6 +139,8 @@ def test_ties_are_counted_as_in_the_records() -> None:
     assert (table[c.NUM_TIED] > 2).any()
     for name in (c.NUM_BETTER, c.NUM_TIED, c.RANK):
         assert table[name].tolist() == ranked[name].tolist()
+    assert table["tied_without_core"].equals(table[c.NUM_TIED]) and (table["tied_kind_rank"] < table[c.NUM_TIED]).any()
+    assert (ablation_worth(table, base.cases[c.USER].to_numpy())[["hr", "mrr"]] == 0).all(axis=None)
 
 
 def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,10 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.geography import Camera
 from analysis.long_tail.misses import describe_misses
 from analysis.sharing.case_image import draw_case_image
+from analysis.sharing.case_map import projection_of
 from analysis.sharing.page import render_html
 from analysis.sharing.places import masked_places
-from analysis.sharing.share import projection_of, share_cases
+from analysis.sharing.share import share_cases
 from analysis.sharing.shared_case import SharedPage
 from analysis.sharing.tables import AS_RECORDED, PRIVACY, is_personal, share_table, to_csv
 from analysis.sharing.walks import share_step
@@ -32,7 +33,7 @@ _HOP = re.compile(r'<path class="hop" d="M(-?[\d.]+) (-?[\d.]+)l([^"]*)"')
 
 
 def shared(cases: Sequence[CaseExplanation], **options: bool) -> SharedPage:
-    return share_cases(cases, opened(), basemap=basemap(), **options)  # type: ignore[arg-type]
+    return share_cases(cases, opened(), basemap=basemap(), **options)
 
 
 def assert_nothing_leaks(page: SharedPage, *, picture: bool) -> None:
@@ -49,7 +50,7 @@ def assert_no_mark_is_near(text: str, page: SharedPage) -> None:
 
     The dots of the ground are places that may be shown, each of them.
     """
-    camera = projection_of(page)._camera
+    camera = projection_of(page.places)._camera
     points = [(float(x), float(y)) for x, y in _MARK.findall(text)]
     for x, y, steps in _HOP.findall(text):
         at = (float(x), float(y))
@@ -148,8 +149,8 @@ def kept(kind: str) -> pd.DataFrame:
 TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "Evaluation records": lambda: kept("every_step").drop(columns=[c.TOP_POIS, c.TOP_SCORES]),
     "records with lists": lambda: kept("every_step").head(50),
-    "Misses": lambda: describe_misses(opened().dataset, opened().cases, kept("ablations")),
-    "Ablations": lambda: kept("ablations"),
+    "Misses": lambda: describe_misses(opened().dataset, opened().cases, kept("ablations-and-ties")),
+    "Ablations": lambda: kept("ablations-and-ties"),
     "Stops": lambda: read_trajectory(opened(), CASE).stops,
     "Past visits": lambda: pd.DataFrame([e.model_dump() for e in explained(7, full=True).visits[0].visits]),
     "Candidates": lambda: pd.json_normalize([entry.model_dump() for entry in explained(CASE).candidates]),

@@ -107,5 +107,6 @@ def test_ablations_in_long_tail(city_checkpoint: Path, city_folder: Path) -> Non
     assert sum(row["n"] for row in answer["misses"]) == missed["n"]
     cards = recap_json_here("overview", *words)["cards"]
     assert all(card["rank"] <= 20 < card["rank_without"] for card in cards if card["kind"] != "missed")
+    assert answer["metric"] == recap_json_here("overview", *words)["metric"] != "hr20"
     assert "Accuracy lost without each part" in recap_here("long-tail", *words, "--full").stdout
     assert "worth" not in recap_json_here("long-tail", "markov", "--data", city_folder, "--full")

@@ -7,8 +7,8 @@ import pytest
 
 from recap.presets import DEFAULT_PRESET
 from recap.runs.execution import control
+from recap.runs.store.description import RunDescription
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.types import RunDescription
 from tests.background import recap, recap_json, tiny_spec, wait_until_over
 from tests.cli_runner import recap_here, recap_json_here
 from tests.tiny import CHANGES, WORDS

@@ -18,10 +18,9 @@ from recap.data.dataset import Dataset
 from recap.data.extension import extend_dataset
 from recap.errors import CaseError, ConfigError, ScoreError, VocabularyError
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.evaluate import evaluate
-from recap.evaluation.scoring import score_cases
+from recap.evaluation.scoring import evaluate, score_cases
 from recap.history import moments
-from recap.history.moments import parse_next_time, parse_time
+from recap.history.asked_times import parse_next_time, parse_time
 from recap.history.tensors import Histories
 from recap.probabilities import UNFITTED
 from recap.published.network import PublishedScorer

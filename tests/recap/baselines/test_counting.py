@@ -14,10 +14,9 @@ from recap.baselines.counting import Nearest
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import metrics_by_group
 from recap.evaluation.ranks import top_pois
-from recap.evaluation.scoring import rank_cases
+from recap.evaluation.scoring import evaluate, rank_cases
 from recap.history.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history.tensors import CheckinTensors, Histories
 from recap.scores import PartTerms, Scores

@@ -12,9 +12,9 @@ from hypothesis import assume, given
 
 from recap import columns as c
 from recap.data.cases import history_only
-from recap.data.cleaning import DROP_REASONS, MERGED, DataConfig
+from recap.data.cleaning import DROP_REASONS, MERGED, DataConfig, cut_trajectories, find_merged, split_by_time
 from recap.errors import ConfigError, DataError
-from recap.published.configs import ReplayConfig
+from recap.published.configs import published_config
 from tests.checkins import LENIENT, START, clean_checkins, configs, raw_rows, raw_table
 
 Rows = list[tuple[str, str, float]]
@@ -27,13 +27,6 @@ def test_cuts_by_time_over_all_users(count: int, train: int) -> None:
     frame, report = clean_checkins(raw_table(rows), LENIENT)
     assert frame.sort_values(c.TIME)[c.SPLIT].tolist() == [0] * train + [1, 2]
     assert (report.raw, report.kept, report.checkins) == (count, count, count)
-
-
-def test_a_gap_of_exactly_the_limit_does_not_cut() -> None:
-    """24 h apart is one trajectory, a second more starts the next."""
-    hours = [0.0, 24.0, 48.0 + 1 / 3600, 49.0]
-    frame, _ = clean_checkins(raw_table([("ann", "home", hour) for hour in hours]), LENIENT)
-    assert frame[c.TRAJECTORY].tolist() == [0, 0, 1, 1]
 
 
 def test_same_second_rows_keep_file_order() -> None:
@@ -101,12 +94,49 @@ def test_short_trajectories_stay_as_history() -> None:
     assert (report.checkins, report.history_only, report.dropped["short_trajectory"]) == (18, 0, 2)
 
 
-def test_training_keeps_short_trajectories() -> None:
-    """A lone training check-in is history for later cases."""
-    rows = [("ann", "home", float(hour)) for hour in [0, 100, *range(200, 218)]]
-    frame, report = clean_checkins(raw_table(rows), LENIENT.model_copy(update={"min_trajectory_length": 3}))
-    assert report.checkins == 20
-    assert frame[c.TRAJECTORY].iloc[:3].tolist() == [0, 1, 2]
+def test_merging_counts_from_the_last_one_kept() -> None:
+    """Seconds 0, 30, 60, 90 with a limit of 45: 30 joins 0, 60 does not, 90 joins 60; 100 and 130 are of another."""
+    user, seconds = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 30, 60, 90, 100, 130])
+    gap = DataConfig(merge_seconds=45)
+    assert find_merged(user, seconds, gap).tolist() == [False, True, False, True, False, True]
+    assert find_merged(user, seconds, DataConfig(merge_seconds=30)).tolist() == [False, True, False, True, False, True]
+    assert find_merged(user, seconds, DataConfig(merge_seconds=29)).tolist() == [False] * 6
+    assert find_merged(user, seconds, DataConfig()).tolist() == [False] * 6
+
+
+def test_merging_by_the_clock() -> None:
+    """Same minute: 59 and 61 are two seconds apart and in two minutes; 61 and 119 are in one."""
+    user, seconds = np.zeros(3, dtype=np.int64), np.array([59, 61, 119])
+    clock = DataConfig(merge_seconds=60, merge_by="clock")
+    assert find_merged(user, seconds, clock).tolist() == [False, False, True]
+    assert find_merged(np.array([0, 0, 1]), seconds, clock).tolist() == [False, False, False]
+
+
+def test_splits_by_hand() -> None:
+    """Three trajectories, of rows 0-1, 2 and 3-4, cut at int(.34 x 3) = 1 and int(.67 x 3) = 2."""
+    config = DataConfig(train_end=0.34, val_end=0.67, trajectory_gap_hours=1, split_by="trajectory_end")
+    hours = np.array([0, 1, 9, 2, 3])
+    user = np.array([0, 0, 0, 1, 1])
+    trajectory = cut_trajectories(user, hours * 3600, config)
+    assert trajectory.tolist() == [0, 0, 1, 2, 2]
+    assert split_by_time(hours, np.arange(5), trajectory, config).tolist() == [0, 0, 2, 1, 1]
+    by_row = config.override(["split_by=checkins"])
+    # Five rows, cut at 1 and 3, in the order of hours 0 1 2 3 9.
+    assert split_by_time(hours, np.arange(5), trajectory, by_row).tolist() == [0, 1, 2, 1, 2]
+
+
+def test_what_is_removed_first_decides_how_long_a_trajectory_is() -> None:
+    """A test walk home, zoo, work where training was never at the zoo: three long before the zoo goes, two after."""
+    rows = [("ann", ("home", "work")[hour % 2], float(hour)) for hour in range(17)]
+    rows += [("ann", place, 200.0 + hour) for hour, place in enumerate(("home", "zoo", "work"))]
+    config = DataConfig(min_poi_checkins=1, min_user_checkins=1, history="cases_only", train_end=0.85, val_end=0.85)
+    _, report = clean_checkins(raw_table(rows), config)
+    assert (report.checkins, report.dropped["unseen_poi"], report.dropped["short_trajectory"]) == (19, 1, 0)
+    unseen_first = config.override(["removal_order=unseen_first"])
+    _, report = clean_checkins(raw_table(rows), unseen_first)
+    assert (report.checkins, report.dropped["unseen_poi"], report.dropped["short_trajectory"]) == (17, 1, 2)
+    _, report = clean_checkins(raw_table(rows), unseen_first.override(["history=every_checkin"]))
+    assert (report.checkins, report.history_only, report.dropped["short_trajectory"]) == (17, 2, 0)
 
 
 def test_exact_duplicates_are_counted_and_dropped_only_on_request() -> None:
@@ -329,7 +359,7 @@ def test_overrides_are_typed() -> None:
     config = DataConfig().override(["min_poi_checkins=3", "drop_exact_duplicates=true", "train_end=.5"])
     assert (config.min_poi_checkins, config.drop_exact_duplicates, config.train_end) == (3, True, 0.5)
     assert np.isclose(config.val_end, 0.9)
-    replay = ReplayConfig().override(["decay_epochs=6, 8,10"])
+    replay = published_config("replay").override(["decay_epochs=6, 8,10"])
     assert replay.decay_epochs == (6, 8, 10) and replay.override(["decay_epochs="]).decay_epochs == ()
     with pytest.raises(ConfigError, match=r"decay_epochs\.1: .* got 'x'"):
         replay.override(["decay_epochs=6,x"])

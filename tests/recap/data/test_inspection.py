@@ -12,7 +12,7 @@ from recap.arithmetic.geodesy import distance_km
 from recap.data.card import HISTORY_ONLY_LABEL
 from recap.data.checks import check_checkins
 from recap.data.cleaning import DataConfig
-from recap.data.inspection import Inspection, describe_read, look_at, preview_rows
+from recap.data.inspection import Inspection, describe_read, look_at
 from recap.data.reading import SOURCE_FORMATS, understand
 from tests.checkins import raw_table, write_foursquare
 from tests.shell import assert_refused, recap, recap_json
@@ -138,11 +138,11 @@ def test_the_preview_says_what_stays_as_history(tmp_path: Path) -> None:
     config = DataConfig(min_poi_checkins=1, min_user_checkins=1)
     found = inspected(path, config)
     assert (found.preview.checkins, found.preview.history_only) == (18, 2)
-    assert preview_rows(found) == {HISTORY_ONLY_LABEL: 2}
+    assert found.preview.left_out == {HISTORY_ONLY_LABEL: 2}
     only = config.model_copy(update={"history": "cases_only"})
     found = inspected(path, only)
     assert (found.preview.checkins, found.preview.history_only) == (18, 0)
-    assert preview_rows(found) == {"left out: validation or test check-in in a trajectory shorter than 3": 2}
+    assert found.preview.left_out == {"left out: validation or test check-in in a trajectory shorter than 3": 2}
 
 
 def test_bad_rows_become_problems(tmp_path: Path) -> None:

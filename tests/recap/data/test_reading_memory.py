@@ -12,7 +12,7 @@ from recap.data.parsing import text_table
 from recap.data.parsing.clocks import spell_clocks
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.text_table import TextTable
+from recap.data.parsing.table_source import open_text
 from recap.data.reading import read_checkins
 from recap.errors import DataError
 from tests.checkins import foursquare_lines
@@ -51,12 +51,12 @@ def test_lines_keep_their_numbers_over_blocks(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(text_table, "_BLOCK_BYTES", 64)
     lines = ["a,b", *["wrong,by,far" if i % 3 == 0 else "" if i % 7 == 0 else f"{i + 2},x" for i in range(400)]]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
-    table = TextTable(tmp_path / "t.csv", delimiter=",")
+    table = open_text(tmp_path / "t.csv", ReadOptions())
     report = RowReport(skip_bad_rows=True)
     found: list[tuple[int, str]] = []
-    for rows in table.rows(report):
+    for rows in table.read(["a", "b"], report):
         found += zip(rows.lines.tolist(), rows.columns["a"].to_pylist(), strict=True)
-        rows.finish(rows.columns, report)
+        rows.finish(rows.columns)
     assert found == [(i + 2, str(i + 2)) for i in range(400) if i % 3 and i % 7]
     (wrong, examples), (blank, blanks) = report.reported["wrong_columns"], report.reported["blank_line"]
     assert (wrong, examples[0]) == (134, "t.csv line 2: expected 2 columns separated by commas, got 3")

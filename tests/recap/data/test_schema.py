@@ -59,6 +59,7 @@ FORGED: dict[str, tuple[Callable[[Tables], None], list[str]]] = {
     "latitude": (put("pois", c.LATITUDE, 2, 91.5), ["pois.parquet row 2", "latitude", "91.5"]),
     "no latitude": (put("pois", c.LATITUDE, 2, np.nan), ["latitude"]),
     "category": (put("pois", c.CATEGORY_INDEX, 1, 10**9), ["row 1", "category_index"]),
+    "gap of categories": (put("pois", c.CATEGORY_INDEX, 1, 2), ["row 1", "category_index", "0 to 1", "'2'"]),
     "training count": (put("pois", c.TRAIN_CHECKINS, 0, 77), ["row 0", "train_checkins", "'77'"]),
     "id twice": (put("pois", c.POI_ID, 1, "a"), ["row 1", "poi_id"]),
     "no name": (put("pois", c.POI_NAME, 1, None), ["poi_name", "gaps"]),

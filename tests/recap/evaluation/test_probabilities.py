@@ -14,9 +14,8 @@ from torch import Tensor
 
 from recap.checkpoint import Checkpoint
 from recap.errors import ConfigError
-from recap.evaluation.evaluate import Evaluation
-from recap.evaluation.reliability import reliability_curve, summarise_probabilities
-from recap.evaluation.scoring import score_cases
+from recap.evaluation.metrics import reliability_curve, summarise_probabilities
+from recap.evaluation.scoring import Evaluation, score_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors, Histories

@@ -15,10 +15,9 @@ from recap.data.dataset import Dataset
 from recap.errors import RecapError, ScoreError
 from recap.evaluation import scoring
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import GAP_GROUPS
 from recap.evaluation.records import read_records, write_records
-from recap.evaluation.scoring import rank_cases, score_cases
+from recap.evaluation.scoring import evaluate, rank_cases, score_cases
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors, Histories
 from recap.scores import Scores

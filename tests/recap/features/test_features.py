@@ -16,7 +16,7 @@ from recap.features.catalogue import GIVEN_TIME, GROUPS, WHENEVER, FeatureSet
 from recap.features.similar_users import SimilarUsers
 from recap.features.values import Features, FeatureValues
 from recap.history.graph import TransitionGraph
-from recap.history.tensors import CheckinTensors, Histories, TimedHistories
+from recap.history.tensors import CheckinTensors, Histories
 from tests.checkins import small_dataset, split_dataset
 from tests.recap.features.reference_features import Reference
 from tests.worlds import all_cases, batch_of
@@ -71,7 +71,7 @@ def test_every_feature_of_a_time_given_equals_plain_loops() -> None:
     checkins = CheckinTensors.from_dataset(city())
     for later in (0, 2 * 86_400 + 7 * 3_600):
         next_B = checkins.local_seconds_T[rows + 1] + later
-        found_FBP = laid_out(features().of(TimedHistories(checkins, rows, next_B)))
+        found_FBP = laid_out(features().of(Histories(checkins, rows, next_B)))
         times = [datetime.fromtimestamp(second, UTC).replace(tzinfo=None) for second in next_B.tolist()]
         expected = [reference.of(row, at) for row, at in zip(rows.tolist(), times, strict=True)]
         check_values(found_FBP, GIVEN_TIME, expected)
@@ -89,7 +89,7 @@ def test_nothing_of_the_target_but_its_time_acts() -> None:
     }
     changed = CheckinTensors(**{field.name: values[field.name] for field in fields(CheckinTensors)})
     row_B, at_B = torch.tensor([row]), checkins.local_seconds_T[row + 1][None]
-    one, other = (laid_out(features().of(TimedHistories(table, row_B, at_B))) for table in (checkins, changed))
+    one, other = (laid_out(features().of(Histories(table, row_B, at_B))) for table in (checkins, changed))
     np.testing.assert_array_equal(one, other)
 
 

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.asking.counterfactuals import History
-from recap.asking.itinerary import Itinerary, last_noon, usual_gap
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, ConfigError
 from recap.evaluation.cases import describe_cases
+from recap.history.asked_times import parse_time
 from recap.history.graph import TransitionGraph
-from recap.history.moments import Case, Moment, find_moment, is_moment, last_rows, named_case, next_place, parse_time
+from recap.history.moments import Moment, find_moment, is_moment, last_rows, named_case, next_place
+from recap.history.one_user import History, last_noon, usual_gap
 from recap.history.tensors import CheckinTensors
 from tests.checkins import START, split_dataset
 from tests.worlds import small_city
@@ -70,8 +70,8 @@ def test_next_places_and_cases() -> None:
     assert is_moment(data, Moment(0, 3)) and not is_moment(data, Moment(1, 3)) and not is_moment(data, Moment(0, 99))
     cases = describe_cases(small_city(), TransitionGraph.from_dataset(small_city()))
     for number in (0, len(cases) - 1):
-        case = Case.of(cases.iloc[number])
-        assert (case.number, case.split) == (number, c.TEST)
+        case = Moment.of_case(cases.iloc[number])
+        assert (case.case, case.split) == (number, c.TEST)
         assert named_case(Moment(case.user, case.row), cases) == case
     last = find_moment(small_city(), 0)
     assert named_case(last, cases) == last
@@ -84,44 +84,44 @@ def data(city_folder: object) -> tuple[Dataset, CheckinTensors]:
 
 
 @pytest.fixture
-def start(data: tuple[Dataset, CheckinTensors]) -> Itinerary:
+def start(data: tuple[Dataset, CheckinTensors]) -> Moment:
     """User 3 at the last check-in."""
-    return Itinerary.read({"user": "3"}, *data)
+    return Moment.read({"user": "3"}, *data)
 
 
-def test_a_recorded_itinerary_is_the_history(start: Itinerary, data: tuple[Dataset, CheckinTensors]) -> None:
+def test_a_recorded_itinerary_is_the_history(start: Moment, data: tuple[Dataset, CheckinTensors]) -> None:
     assert start.row == find_moment(data[0], 3).row and not start.is_changed and start.text == ""
-    found = vars(start.history(*data))
+    found = vars(History.at(start, *data))
     assert all(np.array_equal(found[name], value) for name, value in vars(History.until(data[1], start.row)).items())
-    earlier = Itinerary(3, start.row - 1)
+    earlier = Moment(3, start.row - 1)
     assert earlier.next_place(data[0]) == next_place(data[0], start.row - 1) is not None
     assert earlier.plus(7, 30).next_place(data[0]) is None
 
 
-def test_a_link_says_everything(start: Itinerary, data: tuple[Dataset, CheckinTensors]) -> None:
+def test_a_link_says_everything(start: Moment, data: tuple[Dataset, CheckinTensors]) -> None:
     """What is written is read again; numbers, rows, places and minutes only."""
     asked = start.without(1).later(0, -5).plus(7, 30).plus(2, 45)
     assert asked.fields == {"user": 3, "row": start.row, "stops": "x1,m0.-5,7.30,2.45"}
-    for one in (asked, start, Itinerary().plus(4, 0)):
-        assert Itinerary.read({name: str(value) for name, value in one.fields.items()}, *data) == one
+    for one in (asked, start, Moment().plus(4, 0)):
+        assert Moment.read({name: str(value) for name, value in one.fields.items()}, *data) == one
     assert asked.plus(7, 30).without(-3) == asked and asked.later(-1, 15).added == ((7, 45), (2, 45))
 
 
 @pytest.mark.parametrize("text", ["nonsense", "5", "999999999.3", "1.30,", "x", "1.-3", ",".join(["1.1"] * 13)])
 def test_bad_stops_are_refused(text: str, data: tuple[Dataset, CheckinTensors]) -> None:
     with pytest.raises(ConfigError, match="expected stops such as"):
-        Itinerary.read({"stops": text}, *data)
+        Moment.read({"stops": text}, *data)
 
 
 @pytest.mark.parametrize("fields", [{"user": "999"}, {"user": "3", "row": "0"}, {"user": "x"}, {"row": "5"}])
 def test_a_check_in_of_somebody_else_is_refused(fields: dict[str, str], data: tuple[Dataset, CheckinTensors]) -> None:
     with pytest.raises(CaseError):
-        Itinerary.read(fields, *data)
+        Moment.read(fields, *data)
 
 
-def test_stops_are_added_after_the_last_one(start: Itinerary, data: tuple[Dataset, CheckinTensors]) -> None:
+def test_stops_are_added_after_the_last_one(start: Moment, data: tuple[Dataset, CheckinTensors]) -> None:
     """Each counts from the one before; a long gap begins another trajectory."""
-    known, found = start.history(*data), start.plus(7, 30).plus(2, 60 * 25).history(*data)
+    known, found = History.at(start, *data), History.at(start.plus(7, 30).plus(2, 60 * 25), *data)
     assert found.poi_H[-2:].tolist() == [7, 2]
     assert np.diff(found.seconds_H)[-2:].tolist() == [30 * 60, 25 * 3600]
     assert (found.trajectory_H[-2:] - known.trajectory_H[-1]).tolist() == [0, 1]
@@ -129,27 +129,27 @@ def test_stops_are_added_after_the_last_one(start: Itinerary, data: tuple[Datase
     assert (found.local_seconds_H - found.seconds_H == offset).all()
 
 
-def test_recorded_stops_are_left_out_and_moved(start: Itinerary, data: tuple[Dataset, CheckinTensors]) -> None:
+def test_recorded_stops_are_left_out_and_moved(start: Moment, data: tuple[Dataset, CheckinTensors]) -> None:
     """The others stay; a moved one never passes its neighbours."""
-    known, moved = start.history(*data), start.later(0, 10).history(*data)
-    assert np.array_equal(start.without(0).history(*data).poi_H, known.poi_H[:-1])
+    known, moved = History.at(start, *data), History.at(start.later(0, 10), *data)
+    assert np.array_equal(History.at(start.without(0), *data).poi_H, known.poi_H[:-1])
     assert (moved.seconds_H - known.seconds_H).tolist() == [0] * (len(known) - 1) + [600]
-    assert (np.diff(start.later(0, -60 * 24 * 400).history(*data).seconds_H) >= 0).all()
+    assert (np.diff(History.at(start.later(0, -60 * 24 * 400), *data).seconds_H) >= 0).all()
     gone = ",".join(f"x{back}" for back in range(len(known)))
     with pytest.raises(ConfigError, match="no stop is left"):
-        Itinerary.read({"user": "3", "stops": gone}, *data)
-    assert len(Itinerary.read({"user": "3", "stops": f"{gone},7.30"}, *data).history(*data)) == 1
+        Moment.read({"user": "3", "stops": gone}, *data)
+    assert len(History.at(Moment.read({"user": "3", "stops": f"{gone},7.30"}, *data), *data)) == 1
 
 
-def test_a_new_user_begins_at_noon(start: Itinerary, data: tuple[Dataset, CheckinTensors]) -> None:
+def test_a_new_user_begins_at_noon(start: Moment, data: tuple[Dataset, CheckinTensors]) -> None:
     """Of the data's last day, by the local clock; the gap is half an hour, of a known user the median inside the
     trajectories known at the moment.
     """
-    history = Itinerary().plus(4, 0).plus(5, 30).history(*data)
+    history = History.at(Moment().plus(4, 0).plus(5, 30), *data)
     assert history.user == data[0].num_users
     assert history.local_seconds_H[0] % 86_400 == 43_200
     assert history.seconds_H[0] == last_noon(data[1])[0] and np.diff(history.seconds_H).tolist() == [1800]
-    assert history.trajectory_H.tolist() == [0, 0] and usual_gap(data[1], Itinerary()) == 30
-    known = start.history(*data)
+    assert history.trajectory_H.tolist() == [0, 0] and usual_gap(data[1], Moment()) == 30
+    known = History.at(start, *data)
     gaps = np.diff(known.seconds_H)[np.diff(known.trajectory_H) == 0]
     assert usual_gap(data[1], start) == round(float(np.median(gaps)) / 60)

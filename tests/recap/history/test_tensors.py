@@ -21,7 +21,6 @@ from recap.history.tensors import (
     CaseBatch,
     CheckinTensors,
     Histories,
-    TimedHistories,
     find_revisit_candidates,
     local_hour_fraction,
     local_weekday,
@@ -252,7 +251,7 @@ def test_nothing_after_a_history_changes_a_score(name: str) -> None:
         row_B = torch.tensor([row])
         time_B = own.local_seconds_T[row_B] + 3600
         before, after = (
-            TimedHistories(table, row_B, time_B) if scorer.reads_target_time else Histories(table, row_B)
+            Histories(table, row_B, time_B) if scorer.reads_target_time else Histories(table, row_B)
             for table in (own, overwritten(own, row))
         )
         assert torch.equal(scorer.score(before).total, scorer.score(after).total), row
@@ -267,7 +266,7 @@ def test_only_a_case_knows_what_follows() -> None:
     cases = CaseBatch(own, torch.tensor([3]))
     assert cases.target_B.tolist() == [int(own.poi_T[4])]
     for histories, timed in ((cases.histories(), False), (cases.histories(target_time=True), True)):
-        assert isinstance(histories, TimedHistories) is timed and not hasattr(histories, "target_B")
+        assert (histories.next_local_seconds_B is not None) is timed and not hasattr(histories, "target_B")
     for last, expected in ((0, [NEVER]), (1, [NEVER, NEVER]), (2, [2, NEVER, NEVER])):
         short = Histories(tensors([[0, 1, 0]]), torch.tensor([last]))
         assert short.next_visit(*short.past_rows()).tolist() == expected

@@ -9,15 +9,15 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from recap.asking.counterfactuals import GRAPH_TOKEN, Counterfactual, History, pack_counterfactuals
+from recap.asking.counterfactuals import GRAPH_TOKEN, Counterfactual, pack_counterfactuals
 from recap.features.catalogue import GROUPS, PAST, TIME, WHENEVER
-from recap.features.two_hop import two_hop_paths
+from recap.features.others import two_hop_paths
 from recap.history.graph import TransitionGraph
+from recap.history.one_user import History
 from recap.history.tensors import Histories
 from recap.model.config import Stage
 from recap.model.edited_graph import EditedPropagation
-from recap.model.interventions import Interventions
-from recap.model.recap import Recap
+from recap.model.recap import Interventions, Recap
 from recap.model.scorer import RecapScorer
 from tests.recap.features.reference_features import counts_of_others, paths_by_loops
 from tests.worlds import CURVES, all_cases, batch_of, small_city, small_recap, targets_of

@@ -26,8 +26,7 @@ from recap.pretrained.adaptation import LEAST_CASES, Adaptation
 from recap.pretrained.checkpoint import PretrainedCheckpoint
 from recap.pretrained.curves_file import PretrainedCurves
 from recap.probabilities import UNFITTED
-from recap.storage.installed import data_path
-from recap.storage.user_folder import user_subfolder
+from recap.storage.user_folder import data_path, user_subfolder
 from recap.training.pretraining import pretrain
 from recap.training.trainer import CURVE_SPREAD, Trainer
 from tests.checkins import small_dataset, split_dataset
@@ -57,9 +56,10 @@ def unfitted_model(dataset: Dataset) -> Recap:
 
 
 def scorer_of(dataset: Dataset, checkpoint: PretrainedCheckpoint | None = None) -> RecapScorer:
-    found = (checkpoint or PretrainedCheckpoint.of(dataset)).scorer(dataset, TransitionGraph.from_dataset(dataset))
-    assert isinstance(found, RecapScorer)
-    return found
+    graph, found = TransitionGraph.from_dataset(dataset), checkpoint or PretrainedCheckpoint.of(dataset)
+    scorer = (found.fit(dataset, graph) if found.is_unfitted else found).scorer(dataset, graph)
+    assert isinstance(scorer, RecapScorer)
+    return scorer
 
 
 def test_the_file_fits_the_features_and_holds_nothing_else() -> None:
@@ -238,7 +238,8 @@ def test_training_starts_from_the_curves_and_is_held_there(tmp_path: Path) -> No
     trainer = Trainer(small_city(), config, tmp_path, torch.device("cpu"))
     expected, curves = Curves(WHENEVER), trainer.model.curves.curves
     trainer.pretrained.fill(expected)
-    trainer.begin_at(1)
+    trainer.begin()
+    trainer.begin_epoch(1)
     assert torch.equal(curves.step_FK, expected.step_FK) and torch.equal(curves.knot_FK1, expected.knot_FK1)
     assert float(trainer._penalty(curves).detach()) == 0.0
     with torch.no_grad():

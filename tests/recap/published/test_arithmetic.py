@@ -15,17 +15,17 @@ from recap.data.dataset import Dataset
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors, Histories
 from recap.published.city import City
-from recap.published.deepmove import Deepmove
+from recap.published.configs import DprlConfig, published_config
 from recap.published.depoi import AnchorConvolution, Depoi, RelationAttention, smallest_gaps
-from recap.published.flashback import Dprl, Flashback, Replay, regions_of
 from recap.published.hypergraphs import Dchl, Msahg, comes_later, downtown, locals_of, match, normalised, pool_past
 from recap.published.lotnext import Lotnext, closest_pois
 from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork, rotate
+from recap.published.recurrent import Deepmove, Dprl, Flashback, Replay, closeness, regions_of
 from recap.published.registry import build_published
 from recap.published.sasrec import Melt, Sasrec
 from recap.published.sthgcn import NumberCode, SimilarTrajectories, Sthgcn, TrajectoryEnds, TrajectoryReader, kilometres
 from recap.published.transformers import Getnext, Rotan, TimeTurn, flow_map, place_features, quadkey_runs
-from recap.published.windows import Windows, average_past, degrees_apart, time_weights
+from recap.published.windows import Windows, average_past
 from tests.checkins import split_dataset
 from tests.recap.published.variants import small_config
 
@@ -71,13 +71,13 @@ def model_of(kind: type[Model], walks: list[list[int]], num_pois: int, **changes
 def test_flashback_averages_by_time_and_distance() -> None:
     """Now, 12 hours before and a day before: (1 + cos) / 2 is 1, 0 and 1; the last fades by e^-0.1 and by distance."""
     seconds = torch.tensor([[0, 12 * HOUR, 24 * HOUR]])
-    time_KK = time_weights(seconds, 0.1, torch.float64)[0]
-    assert time_KK[2].tolist() == approx([math.exp(-0.1), 0.0, 1.0])
     places = torch.tensor([[[40.0, -74.0], [40.0, -74.0], [40.003, -74.004]]], dtype=torch.float64)
-    assert degrees_apart(places)[0, 2].tolist() == approx([0.005, 0.005, 0.0])
-    weights = time_KK * torch.exp(-100 * degrees_apart(places)[0])
-    states = torch.tensor([[[1.0], [7.0], [3.0]]], dtype=torch.float64)
+    config = published_config("dprl")
+    assert isinstance(config, DprlConfig)
+    weights = closeness(places, seconds, config)[0]  # 0.1 a day, 100 a degree; 0.005 degrees away
     first = math.exp(-0.1) * math.exp(-0.5)
+    assert weights[2].tolist() == approx([first, 0.0, 1.0])
+    states = torch.tensor([[[1.0], [7.0], [3.0]]], dtype=torch.float64)
     # The middle one keeps 1e-10 alone; a later state (3.0 for the first two rows) never enters.
     found = average_past(states, weights[None])[0, :, 0]
     assert found[0] == pytest.approx(1.0)

@@ -11,7 +11,7 @@ from recap import columns as c
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
-from recap.published.config import PublishedConfig
+from recap.published.configs import PublishedConfig
 from recap.published.network import PublishedScorer, SequenceNetwork
 from recap.published.registry import build_published
 from recap.published.transformers import Packing, encode, encoder_of, sinusoids
@@ -134,7 +134,7 @@ def test_planted_pairs_are_learned(config: PublishedConfig) -> None:
         model.train()
         for index_B in torch.randperm(len(examples)).split(100):
             optimiser.zero_grad()
-            model.loss(examples, index_B).backward()
+            model.loss(examples.batch(index_B)).backward()
             optimiser.step()
         if epoch % 20 == 0:
             found = float((PublishedScorer(model).score(batch).total.argmax(1) == targets_of(batch)).double().mean())

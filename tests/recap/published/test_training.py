@@ -15,8 +15,7 @@ from recap.history.tensors import CheckinTensors, Histories
 from recap.presets import training_preset
 from recap.published import registry
 from recap.published.city import City
-from recap.published.config import PublishedConfig
-from recap.published.configs import PUBLISHED, published_config
+from recap.published.configs import PUBLISHED, PublishedConfig, published_config
 from recap.published.network import PublishedScorer
 from recap.storage.tensors import load_tensors
 from recap.training.loop import StepReport
@@ -67,7 +66,7 @@ def test_every_weight_learns(config: PublishedConfig) -> None:
     model.train()
     examples = model.examples(city, batch_of(city).checkins)
     model.zero_grad()
-    loss = model.loss(examples, torch.arange(min(8, len(examples))))
+    loss = model.loss(examples.batch(torch.arange(min(8, len(examples)))))
     loss.backward()
     assert loss.isfinite()
     stuck = [name for name, p in model.named_parameters() if p.requires_grad and (p.grad is None or not p.grad.any())]
@@ -133,7 +132,7 @@ def test_the_example_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     city = small_city()
     trainer = PublishedTrainer(city, config, tmp_path, torch.device("cpu"))
     assert trainer.run() and trainer.progress.best is not None
-    assert trainer.progress.best["val"]["hr1"] > 2 / city.num_pois
+    assert trainer.progress.best.val["hr1"] > 2 / city.num_pois
     own, row = CheckinTensors.from_dataset(city), int(city.cases(c.TEST)[0])
     changed = table(city, poi=torch.where(torch.arange(len(own.poi_T)) > row, 0, own.poi_T))
     model = registry.build_published(config, City.of(city, TransitionGraph.from_dataset(city)), torch.float64)

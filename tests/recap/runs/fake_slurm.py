@@ -1,4 +1,4 @@
-"""Stands in for sbatch, squeue, scontrol and scancel: jobs are JSON files in $FAKE_SLURM; `start` runs one."""
+"""Stands in for sbatch, scontrol and scancel: jobs are JSON files in $FAKE_SLURM; `start` runs one."""
 
 import json
 import os
@@ -51,19 +51,12 @@ def main(program: str, words: list[str]) -> int:
         write({"id": number, "state": "PENDING", "restarts": 0, "options": options, "command": rest, "pid": None})
         print(number)
         return 0
-    job_id = (
-        next(word.partition("=")[2] for word in options if word.startswith("--jobs="))
-        if program == "squeue"
-        else words[-1]
-    )
+    job_id = words[-1]
     job = read(job_id)
     if job is None:
         print("slurm error: Invalid job id specified", file=sys.stderr)
         return 1
-    if program == "squeue":
-        if job["state"] in ("PENDING", "RUNNING"):
-            print(f"{job_id}|{job['state']}")
-    elif program == "scontrol" and words[0] == "requeue":
+    if program == "scontrol" and words[0] == "requeue":
         write(job | {"state": "PENDING", "restarts": job["restarts"] + 1})
     elif program == "scontrol":
         submitted = job.get("submitted", "2030-01-01T00:00:00")

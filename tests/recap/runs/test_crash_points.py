@@ -12,8 +12,7 @@ from recap.runs.execution.supervision import Supervisor
 from recap.runs.execution.training import ProgressWriter, StopQuestion
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import PROGRESS, STATE, RunFolder
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.settings import SETTINGS, RunSettings
+from recap.runs.store.run_store import SETTINGS, RunSettings, RunStore
 from recap.storage import atomic
 from recap.storage.atomic import replace_json
 from tests.background import tiny_spec

@@ -8,8 +8,7 @@ import pytest
 
 from recap.errors import RecapError
 from recap.runs.execution.gpus import Gpu, allocate_device, choose_gpus, read_gpus
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.settings import RunSettings
+from recap.runs.store.run_store import RunSettings, RunStore
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease, RunState
 

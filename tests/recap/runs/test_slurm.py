@@ -1,4 +1,4 @@
-"""Slurm's four programs, by stand-ins on the PATH: argument lists, states, stop, preemption, refusals."""
+"""Slurm's programs, by stand-ins on the PATH: argument lists, states, stop, preemption, refusals."""
 
 import json
 import os
@@ -25,12 +25,12 @@ SETTINGS = {
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A PATH that begins with the four programs, and their memory."""
+    """A PATH that begins with the programs, and their memory."""
     programs, memory = tmp_path / "bin", tmp_path / "slurm"
     programs.mkdir()
     memory.mkdir()
     code = Path(fake_slurm.__file__).read_text()
-    for name in ("sbatch", "squeue", "scontrol", "scancel"):
+    for name in ("sbatch", "scontrol", "scancel"):
         (programs / name).write_text(f"#!{sys.executable} -IS\n{code}")
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")

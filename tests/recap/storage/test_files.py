@@ -18,13 +18,13 @@ from torch import nn
 from recap.checkpoint import Checkpoint
 from recap.data.reading import read_checkins
 from recap.errors import ConfigError, DataError, RecapError
-from recap.evaluation.evaluate import evaluate
 from recap.evaluation.records import write_records
+from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.runs.store.run_store import RunStore
 from recap.storage.artifacts import new_folder, recover_folders
 from recap.storage.atomic import new_file, replace_bytes, replace_json, replace_text, replacing
-from recap.storage.parquet import read_validated
+from recap.storage.frames import read_validated
 from recap.storage.tensors import Unfilled, load_weights, save_tensors
 from recap.storage.user_folder import HOME_VARIABLE, SUBFOLDERS, user_folder, user_subfolder
 from recap.training.run import train

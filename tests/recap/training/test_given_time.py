@@ -16,7 +16,7 @@ from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import metrics_by_group
 from recap.evaluation.scoring import rank_cases
 from recap.history.graph import TransitionGraph
-from recap.history.tensors import CaseBatch, CheckinTensors, TimedHistories
+from recap.history.tensors import CaseBatch, CheckinTensors
 from recap.pretrained.checkpoint import PretrainedCheckpoint
 from recap.pretrained.curves_file import PretrainedCurves
 from recap.scores import Scorer
@@ -74,7 +74,7 @@ def test_the_second_question_has_its_own_name_key_and_numbers(checkpoint: Checkp
     assert own is not None and (asked.manifest.temperature, asked.manifest.best) == (own.temperature, own.best)
     cases = CaseBatch(CheckinTensors.from_dataset(city()), torch.from_numpy(city().cases(c.TEST)[:20]))
     timed = cases.histories(target_time=True)
-    assert isinstance(timed, TimedHistories)
+    assert timed.next_local_seconds_B is not None
     later = replace(timed, next_local_seconds_B=timed.next_local_seconds_B + 5 * 3600)
     whenever, given = (found.scorer(city(), graph) for found in (checkpoint, asked))
     assert torch.equal(whenever.score(timed).total, whenever.score(later).total)

@@ -56,10 +56,10 @@ def test_losses_by_hand() -> None:
     core = torch.tensor([[0.0, 0.0], [log(3) - 1, 0.0]], requires_grad=True)
     prior = torch.tensor([1.0], requires_grad=True)
     scores = Scores({"core": core}, {"prior": prior}, torch.tensor([1]), torch.tensor([0]))
-    losses = training_losses(scores, torch.tensor([1, 0]), torch.tensor([False, True]), warm_weight=0.5)
-    assert losses.main.item() == pytest.approx((log(2) + log(4 / 3)) / 2)
-    assert losses.warm.item() == pytest.approx(log(4 / 3))
-    losses.objective.backward()
+    objective, warm = training_losses(scores, torch.tensor([1, 0]), torch.tensor([False, True]), warm_weight=0.5)
+    assert objective.item() == pytest.approx((log(2) + log(4 / 3)) / 2)
+    assert warm.item() == pytest.approx(log(4 / 3))
+    objective.backward()
     # d main / d total of the second case's target is (3/4 - 1) / 2; the prior also gets 0.5 times (3/4 - 1).
     assert core.grad is not None and prior.grad is not None
     assert core.grad.flatten().tolist() == pytest.approx([0.25, -0.25, -0.125, 0.125])
@@ -83,7 +83,7 @@ def test_gradients_equal_two_losses_with_a_detached_core(
     warm_B = warm_cases(batch)
     naive = gradients(model, two_softmaxes(model(batch, Stage()), targets_of(batch), warm_B, warm_weight, smoothing))
     shared = gradients(
-        model, training_losses(model(batch, Stage()), targets_of(batch), warm_B, warm_weight, smoothing).objective
+        model, training_losses(model(batch, Stage()), targets_of(batch), warm_B, warm_weight, smoothing)[0]
     )
     for name, expected in naive.items():
         assert (expected is None) is (shared[name] is None), name
@@ -96,7 +96,7 @@ def warm_share() -> dict[str, Tensor]:
     model = small_recap(DATASET)
     batch = batch_of(DATASET, ROWS)
     with_it, without = (
-        gradients(model, training_losses(model(batch, Stage()), targets_of(batch), warm_cases(batch), weight).objective)
+        gradients(model, training_losses(model(batch, Stage()), targets_of(batch), warm_cases(batch), weight)[0])
         for weight in (0.5, 0.0)
     )
     added = {}
@@ -133,5 +133,5 @@ def test_inactive_parts_receive_no_gradient(stage: dict[str, Any], asleep: tuple
     model = small_recap(DATASET)
     batch = batch_of(DATASET, ROWS)
     losses = training_losses(model(batch, Stage(**stage)), targets_of(batch), warm_cases(batch), warm_weight)
-    for name, gradient in gradients(model, losses.objective).items():
+    for name, gradient in gradients(model, losses[0]).items():
         assert (gradient is None) is name.startswith(asleep or ("nothing",)), name

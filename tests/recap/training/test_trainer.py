@@ -13,7 +13,7 @@ from recap import columns as c
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import DataError
-from recap.evaluation.evaluate import evaluate
+from recap.evaluation.scoring import evaluate
 from recap.features.catalogue import WHENEVER
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import Histories
@@ -207,9 +207,9 @@ def test_the_best_epoch_has_every_enabled_part(tmp_path: Path) -> None:
         (trainer.progress.best_overall, BEST_OVERALL, mrr),
     ):
         assert kept is not None
-        epoch = kept["epoch"]
+        epoch = kept.epoch
         assert epoch == max(candidates, key=candidates.__getitem__)
-        assert kept["val"]["mrr"] == mrr[epoch] and Stage(**kept["stage"]) == config.curriculum.at(epoch)
+        assert kept.val["mrr"] == mrr[epoch] and kept.stage == config.curriculum.at(epoch)
         tensors, _ = load_tensors(tmp_path / name)
         assert all(torch.equal(tensor, weights[epoch][key]) for key, tensor in tensors.items())
 
@@ -221,7 +221,7 @@ def test_a_part_that_is_off_counts_as_complete(tmp_path: Path) -> None:
     mrr = mrr_of(tmp_path)
     del mrr[1]
     assert trainer.progress.best is not None
-    assert trainer.progress.best["epoch"] == max(mrr, key=mrr.__getitem__)
+    assert trainer.progress.best.epoch == max(mrr, key=mrr.__getitem__)
 
 
 def test_the_kept_epoch_can_be_chosen_on_the_last_case_of_each_trajectory(tmp_path: Path) -> None:
@@ -238,14 +238,14 @@ def test_the_kept_epoch_can_be_chosen_on_the_last_case_of_each_trajectory(tmp_pa
     assert chosen != max(every_step, key=every_step.__getitem__), "the world of this test: the two choose differently"
     kept, shown = trainer.progress.best, best_epoch(read_metrics(tmp_path / "metrics.jsonl"))
     assert kept is not None and shown is not None
-    assert (kept["epoch"], kept["val"]["mrr"], shown["epoch"]) == (chosen, mrr[chosen], chosen)
+    assert (kept.epoch, kept.val["mrr"], shown["epoch"]) == (chosen, mrr[chosen], chosen)
 
 
 def test_validates_every_second_epoch_and_at_the_end(tmp_path: Path) -> None:
     """Of five epochs 2, 4 and 5 have validation metrics, and the best is one of them."""
     trainer = trained(tmp_path, small_training(epochs=5, validate_every=2))
     assert [line["epoch"] for line in lines_of(tmp_path) if "val" in line] == [2, 4, 5]
-    assert trainer.progress.best is not None and trainer.progress.best["epoch"] in (4, 5)
+    assert trainer.progress.best is not None and trainer.progress.best.epoch in (4, 5)
 
 
 SIZES = [
@@ -323,7 +323,7 @@ def test_knots_are_in_the_checkpoint_and_come_from_training_alone(tmp_path: Path
     table = dataset.checkins.assign(**{c.POI: poi})
     other = Dataset(checkins=table, pois=dataset.pois, users=dataset.users, manifest=dataset.manifest)
     trainer = Trainer(other, shrunk("feature_curves"), tmp_path, CPU)
-    trainer._begin()
+    trainer.begin()
     assert opened is not None and trainer.model.curves is not None
     assert torch.equal(opened.curves.knot_FK1.float(), trainer.model.curves.curves.knot_FK1)
 

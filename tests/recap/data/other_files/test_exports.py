@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.data.format_detection import detect_format
+from recap.data.reading import detect_format
 from recap.errors import DataError
 from tests.recap.data.other_files.reading import assert_all_read, read
 from tests.recap.data.understanding.tables import ROWS, checkins

@@ -37,7 +37,7 @@ def test_tist2015_is_read_as_a_folder(tmp_path: Path) -> None:
     alone = tmp_path / "dataset_TIST2015_Checkins.txt"
     assert_refused(recap("prepare", alone, "--out", tmp_path / "out"), "name the folder")
     (tmp_path / "dataset_TIST2015_POIs.txt").unlink()
-    with pytest.raises(DataError, match="one TIST2015 file with pois in its name, found 0"):
+    with pytest.raises(DataError, match="must contain one tist2015_pois file, found none"):
         read(tmp_path)
 
 

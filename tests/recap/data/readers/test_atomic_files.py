@@ -151,9 +151,9 @@ def test_recbole_places_in_the_interactions(tmp_path: Path) -> None:
     [
         (INTER, None, "no coordinates and there is no city.item"),
         (INTER.replace(":token", ""), ITEM, r"city\.inter line 1: 'user_id' has no RecBole type"),
-        (INTER.replace("timestamp", "rating"), ITEM, "no field for the time"),
+        (INTER.replace("timestamp", "rating"), ITEM, r"no column timestamp or time; got user_id"),
         (INTER.replace("v2", "v3"), ITEM, r"city\.inter line 3: place 'v3' is not in city\.item"),
-        (INTER, ITEM.replace("venue_id", "item"), "no field venue_id, by which places are joined"),
+        (INTER, ITEM.replace("venue_id", "item"), r"city\.item line 1: no column venue_id"),
         (INTER, ITEM.replace("40.6068", "x"), r"city\.item line 3: latitude must be a number, got 'x'"),
         (INTER.replace("1333476025", "soon"), ITEM, r"city\.inter line 3: time must look like"),
     ],

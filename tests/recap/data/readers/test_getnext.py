@@ -10,10 +10,10 @@ from recap.data.cleaning import DROP_REASONS, DataConfig
 from recap.data.dataset import Dataset
 from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
-from recap.data.readers.published import HEADER
 from recap.data.reading import read_checkins
 from tests.checkins import clean_checkins
 from tests.recap.data.refusing import assert_unreadable
+from tests.sources import GETNEXT_HEADER as HEADER
 
 TRAIN = """\
 470,v1,c1,0,Bridge,40.70,-74.00,-240,Tue Apr 03 18:00:09 +0000 2012,2012-04-03 14:00:09,1,0.58,470_1,0,0.58
@@ -117,7 +117,7 @@ def test_refuses_incomplete_folders_and_headers(folder: Path) -> None:
     assert_unreadable("val in its name", folder, "getnext")
     bad = folder / "NYC_test.csv"
     bad.write_text(HEADER.replace("POI_id", "poi") + "\n" + TEST)
-    assert_unreadable(r"line 1: no column POI_id; a GETNext file begins with user_id", bad, "getnext")
+    assert_unreadable(r"line 1: no column POI_id; got user_id, poi", bad, "getnext")
     bad.write_text(HEADER + "\n" + TEST.replace("40.70", "400.7", 1))
     assert_unreadable(r"NYC_test\.csv line 2: latitude 400\.7", bad, "getnext")
     bad.write_text(HEADER + "\n" + TEST.replace("Bridge", '"Bridge', 1))

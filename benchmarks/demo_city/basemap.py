@@ -5,22 +5,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from recap.synthetic import places
-from recap.synthetic.layout import build_layout
+from recap.synthetic.city import degrees_of_metres
+from recap.synthetic.layout import DISTRICTS, MAP, build_layout
 from recap.synthetic.shapes import Line, Point, inside, runs, smooth
 
 _TOWNS: Final = ("town", "village")
-
-
-def degrees_of_metres(point: Point, digits: int = 5) -> tuple[float, float]:
-    """(longitude, latitude) of a point in metres from the city's middle, in integer arithmetic: one degree is 111,195 m
-    of latitude and 77,243 m of longitude, exact within 0.5 % in the whole city.
-    """
-    x, y = point
-    unit = 10 ** (6 - digits)
-    longitude = (places.LONGITUDE_0 + x * 12_946 // 1000) // unit
-    latitude = (places.LATITUDE_0 + y * 8_993 // 1000) // unit
-    return longitude / 10**digits, latitude / 10**digits
 
 
 def build_basemap() -> dict[str, Any]:
@@ -29,8 +18,8 @@ def build_basemap() -> dict[str, Any]:
     FeatureCollection by name, in degrees with 5 decimals.
     """
     layout = build_layout()
-    roads = {name: smooth(line, 2) for name, line in places.ROADS.items()}
-    rails = {name: smooth(line, 2) for name, line in places.RAILS.items()}
+    roads = {name: smooth(line, 2) for name, line in MAP["roads"].items()}
+    rails = {name: smooth(line, 2) for name, line in MAP["rails"].items()}
     sea = _polygon([layout.sea, *layout.islands.values()], name="Sea", kind="sea")
     water = [sea, _polygon([layout.river], name="River Lanner", kind="river")]
     water += [_polygon([line], name=name, kind="lake") for name, line in layout.lakes.items()]
@@ -38,35 +27,38 @@ def build_basemap() -> dict[str, Any]:
     shores += [[*outline, outline[0]] for outline in (*layout.islands.values(), *layout.lakes.values())]
     layers = {
         "district": [
-            _polygon([d.outline], name=d.name, kind=d.kind, shade=index % 2) for index, d in enumerate(places.DISTRICTS)
+            _polygon([d.outline], name=d.name, kind=d.kind, shade=index % 2) for index, d in enumerate(DISTRICTS)
         ],
         "park": [_polygon([line], name=name) for name, line in layout.parks.items()],
-        "airfield": [_polygon([places.AIRFIELD], name="Saltmere Airport"), _line([places.RUNWAY], name="Runway")],
-        "street": [_line(lines, district=d.name) for d, lines in zip(places.DISTRICTS, layout.streets, strict=True)],
+        "airfield": [
+            _polygon([MAP["airfield"]], name="Saltmere Airport"),
+            _line([MAP["runway"]], name="Runway"),
+        ],
+        "street": [_line(lines, district=d.name) for d, lines in zip(DISTRICTS, layout.streets, strict=True)],
         "water": water,
-        "quay": [_polygon([line], name=name) for name, line in places.QUAYS.items()],
+        "quay": [_polygon([line], name=name) for name, line in MAP["quays"].items()],
         "shore": [_line(shores)],
-        "ferry": [_line([smooth(line, 3)], name=name) for name, line in places.FERRIES.items()],
+        "ferry": [_line([smooth(line, 3)], name=name) for name, line in MAP["ferries"].items()],
         "rail": [_line([line], name=name) for name, line in rails.items()],
         "road": [
             _line([line], name=name, rank=2 if name in ("Harbour Walk", "College Way") else 1)
             for name, line in roads.items()
         ],
         "bridge": [
-            _line([span], name=places.BRIDGES[name], carries=carries)
+            _line([span], name=MAP["bridges"][name], carries=carries)
             for carries, lines in (("rail", rails), ("road", roads))
             for name, line in lines.items()
-            if name in places.BRIDGES
+            if name in MAP["bridges"]
             for span in _spans(line, layout.river)
         ],
         "label": [
-            *(_point(d.label, name=d.name, kind="town" if d.kind in _TOWNS else "district") for d in places.DISTRICTS),
-            *(_point(at, name=name, kind="park") for name, at in places.PARK_LABELS),
-            *(_point(at, name=name, kind="water") for name, at in places.WATER_LABELS),
+            *(_point(d.label, name=d.name, kind="town" if d.kind in _TOWNS else "district") for d in DISTRICTS),
+            *(_point(at, name=name, kind="park") for name, at in MAP["park_labels"]),
+            *(_point(at, name=name, kind="water") for name, at in MAP["water_labels"]),
         ],
     }
     return {
-        "name": places.CITY,
+        "name": "Saltmere",
         "center": list(degrees_of_metres((0, 500))),
         "bounds": [*degrees_of_metres((-23_000, -11_500)), *degrees_of_metres((21_000, 19_500))],
         "order": list(layers),

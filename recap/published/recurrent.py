@@ -1,23 +1,10 @@
-"""Flashback, REPLAY and DPRL: plain recurrent networks whose states are averaged by closeness in time and space.
+"""Recurrent networks: Flashback, REPLAY and DPRL, states averaged by closeness in time and space; and DeepMove.
 
-Yang et al., Location Prediction over Sparse User Mobility Traces Using RNNs: Flashback in Hidden States!, IJCAI 2020.
-Deng et al., REPLAY: Modeling Time-Varying Temporal Regularities of Human Mobility for Location Prediction over Sparse
-Trajectories, IEEE TMC 2025. ``target_time``, off by default, reads the hour and weekday of the predicted check-in, as
-published.
-
-Departures of both: the recurrent state starts again in every window; users with few check-ins and last, partial
-windows are kept; a step holds windows of all users.
-
-DPRL, of places and their regions as two sequences, each averaged by the user's preference at that hour: Decoupled POI
-and region sequences with personalised spatio-temporal preferences, IJCAI 2025. We know no code of its authors and
-follow a re-implementation (yifeiHuang623/NPPModel); the paper may use other values. ``target_time`` as in REPLAY.
-Departures: ``regions`` defaults to 300 (there 4,000, nearly one for each of NYC's 5,081 places); the memory from which
-a user's states start is drawn once and fixed, as it effectively is there.
-
-Shape suffixes: B windows, K positions, N learned steps, P POIs, R regions, U users, D features, S slots of the week
-(168).
+Shape suffixes: B windows, K positions, N learned steps, P POIs, R regions or runs of check-ins, U users, D features, S
+slots of the week (168).
 """
 
+import math
 from abc import abstractmethod
 from typing import Final
 
@@ -27,13 +14,34 @@ from scipy.cluster.vq import kmeans, vq
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history.tensors import CaseBatch, Histories
+from recap.data.dataset import Dataset
+from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
-from recap.published.configs import DprlConfig, FlashbackConfig, RecurrentConfig, ReplayConfig
-from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, rotate, slot_of_week, step_times
-from recap.published.windows import Windows, average_past, by_length, degrees_apart, time_weights
+from recap.published.configs import DeepmoveConfig, DprlConfig, FlashbackConfig, RecurrentConfig, ReplayConfig
+from recap.published.network import (
+    SLOTS_OF_WEEK,
+    SequenceNetwork,
+    mean_within,
+    rotate,
+    slot_of_day,
+    slot_of_week,
+    step_times,
+)
+from recap.published.windows import TrainingWindows, Windows, average_past, by_length
 
 _LEAST_BANDWIDTH: Final = 1e-3
+
+
+def closeness(place_BK2: Tensor, seconds_BK: Tensor, config: RecurrentConfig | DprlConfig) -> Tensor:
+    """1/2 (1 + cos(2 pi dt)) exp(-lambda_t dt) exp(-lambda_s dd) with dt in days and dd in degrees, as in the public
+    code, (B, K, K) (Flashback, Eq. 5).
+    """
+    near_BKK = torch.exp(
+        -config.space_decay * torch.linalg.vector_norm(place_BK2[:, :, None] - place_BK2[:, None, :], dim=-1)
+    )
+    days_BKK = (seconds_BK[:, :, None] - seconds_BK[:, None, :]).to(near_BKK.dtype) / SECONDS_PER_DAY
+    again_BKK = (1 + torch.cos(2 * math.pi * days_BKK)) / 2
+    return near_BKK * (again_BKK * torch.exp(-config.time_decay * days_BKK.abs()))
 
 
 class FlashbackAverages(SequenceNetwork):
@@ -43,7 +51,7 @@ class FlashbackAverages(SequenceNetwork):
     start_D: Tensor
 
     def __init__(self, config: RecurrentConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.user_embedding = nn.Embedding(city.num_users, config.dim)
         self.recurrent = nn.RNN(config.dim, config.dim, batch_first=True)
@@ -56,9 +64,8 @@ class FlashbackAverages(SequenceNetwork):
     def states(self, windows: Windows) -> Tensor:
         start_1BD = self.start_D.expand(1, len(windows), -1).contiguous()
         states_BKD, _ = self.recurrent(self.tokens(windows), start_1BD)
-        near_BKK = torch.exp(-self.config.space_decay * degrees_apart(self.coordinates_P2[windows.poi_BK]))
-        time_BKK = time_weights(windows.seconds_BK, self.config.time_decay, states_BKD.dtype)
-        return average_past(states_BKD, time_BKK * near_BKK)
+        near_BKK = closeness(self.coordinates_P2[windows.poi_BK], windows.seconds_BK, self.config)
+        return average_past(states_BKD, near_BKK)
 
 
 class Flashback(FlashbackAverages):
@@ -128,7 +135,7 @@ class Dprl(SequenceNetwork):
     start_UD: Tensor
 
     def __init__(self, config: DprlConfig, city: City) -> None:
-        super().__init__(config, city, config.window)
+        super().__init__(config, city)
         dim, users, regions = config.dim, city.num_users, min(config.regions, city.num_pois)
         self.poi_embedding, self.region_embedding = nn.Embedding(city.num_pois, dim), nn.Embedding(regions, dim)
         self.slot_embedding = nn.Embedding(SLOTS_OF_WEEK, dim // 2)
@@ -158,10 +165,9 @@ class Dprl(SequenceNetwork):
         start_1BD = self.start_UD[windows.user_B][None].contiguous()
         place_BKD, _ = self.place_recurrent(torch.cat([places_BKD, likes_place_BKD], dim=-1), start_1BD)
         region_BKD, _ = self.region_recurrent(torch.cat([regions_BKD, likes_region_BKD], dim=-1), start_1BD)
-        near_BKK = torch.exp(-self.config.space_decay * degrees_apart(self.coordinates_P2[windows.poi_BK]))
-        near_BKK = near_BKK * time_weights(windows.seconds_BK, self.config.time_decay, near_BKK.dtype)
+        near_BKK = closeness(self.coordinates_P2[windows.poi_BK], windows.seconds_BK, self.config)
         averages = [
-            average_past(dropout(state_BKD), near_BKK.to(state_BKD.dtype) * liking(wanted_BKD, had_BKD)[:, None, :])
+            average_past(dropout(state_BKD), near_BKK * liking(wanted_BKD, had_BKD)[:, None, :])
             for dropout, state_BKD, wanted_BKD, had_BKD in (
                 (self.place_dropout, place_BKD, likes_place_BKD, places_BKD),
                 (self.region_dropout, region_BKD, likes_region_BKD, regions_BKD),
@@ -217,3 +223,61 @@ def regions_of(city: City, count: int, seed: int) -> Tensor:
     start_R2 = np.random.default_rng(seed).permutation(spots_S2)[:count]
     centres_R2, _ = kmeans(degrees_P2, start_R2)
     return torch.from_numpy(vq(degrees_P2, centres_R2)[0].astype(np.int64))
+
+
+HOURS: Final = 24
+_NEVER: Final = -1e30
+
+
+class Deepmove(SequenceNetwork):
+    """logits = W [h_t; sum_m softmax(h_t . g_m) g_m; E_user] + b, with g_m of entries before the trajectory."""
+
+    config: DeepmoveConfig
+
+    def __init__(self, config: DeepmoveConfig, city: City) -> None:
+        super().__init__(config, city)
+        token = config.dim + config.slot_dim
+        self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
+        self.slot_embedding = nn.Embedding(2 * HOURS, config.slot_dim)
+        self.user_embedding = nn.Embedding(city.num_users, config.user_dim)
+        self.recurrent = nn.LSTM(token, config.hidden_dim, batch_first=True)
+        self.history = nn.Linear(token, config.hidden_dim)
+        self.output = nn.Linear(2 * config.hidden_dim + config.user_dim, city.num_pois)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> TrainingWindows:
+        return TrainingWindows.of(dataset, checkins, self.config.window, learn_across=False)
+
+    def states(self, windows: Windows) -> Tensor:
+        """Recurrent state and attended history, (B, K, 2 D)."""
+        poi_BKD = self.poi_embedding(windows.poi_BK)
+        slot_BK = slot_of_day(windows.local_seconds_BK, HOURS)
+        slot_BKD = self.slot_embedding(slot_BK)
+        state_BKD, _ = self.recurrent(self.dropout(torch.cat([poi_BKD, slot_BKD], dim=-1)))
+        walk_BK = changes(windows.checkins.trajectory_T[windows.row_BK]).cumsum(1)
+        run_BK = (changes(slot_BK) | changes(walk_BK)).cumsum(1)
+        merged_BKD = torch.cat([average_runs(poi_BKD, run_BK), slot_BKD], dim=-1)
+        entry_BKD = torch.tanh(self.history(merged_BKD))
+        ends_BK = changes(run_BK.flip(1)).flip(1)
+        past_BKK = (walk_BK[:, None, :] < walk_BK[:, :, None]) & ends_BK[:, None, :]
+        score_BKK = (state_BKD @ entry_BKD.transpose(1, 2)).masked_fill(~past_BKK, _NEVER)
+        weight_BKK = torch.softmax(score_BKK, dim=-1) * past_BKK  # a first trajectory has no past
+        return torch.cat([state_BKD, weight_BKK @ entry_BKD], dim=-1)
+
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
+        whole_ND = torch.cat([state_ND, self.user_embedding(steps.user_B)], dim=-1)
+        return self.output(self.dropout(whole_ND))
+
+
+def changes(value_BK: Tensor) -> Tensor:
+    """Whether a position differs from the one before it; the first does."""
+    first_B1 = torch.ones_like(value_BK[:, :1], dtype=torch.bool)
+    return torch.cat([first_B1, value_BK[:, 1:] != value_BK[:, :-1]], dim=1)
+
+
+def average_runs(values_BKD: Tensor, run_BK: Tensor) -> Tensor:
+    """The mean over each position's run, (B, K, D); runs are numbered from 1 in each window."""
+    size, length, width = values_BKD.shape
+    key_N = (torch.arange(size, device=run_BK.device)[:, None] * (length + 1) + run_BK).reshape(-1)
+    mean_RD = mean_within(values_BKD.reshape(-1, width), key_N, size * (length + 1))
+    return F.embedding(key_N, mean_RD).view_as(values_BKD)
