@@ -35,8 +35,12 @@ def recap_here(*arguments: Any) -> subprocess.CompletedProcess[str]:
 
 
 def recap_json_here(*arguments: Any) -> Any:
-    """Run a command with --json; its stdout must be one line of JSON as the standard has it, without NaN."""
-    result = recap_here(*arguments, "--json")
+    """Run a command with --json; what it says."""
+    return json_of(recap_here(*arguments, "--json"))
+
+
+def json_of(result: "subprocess.CompletedProcess[str]") -> Any:
+    """The answer of a command with --json: one line of JSON as the standard has it, without NaN, and nothing else."""
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("\n") == 1
     return strict_json(result.stdout)

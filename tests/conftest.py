@@ -4,10 +4,14 @@ import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from recap.runs.store.run_store import RunStore
 
 # One thread per process, here and in the commands that tests start: several test processes share two cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -75,3 +79,23 @@ def city_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.worlds import train_city
 
     return made_once(tmp_path_factory, "city-0", train_city) / "checkpoint"
+
+
+@pytest.fixture(scope="session")
+def dataset_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A few users who walk around, to train on in seconds; do not change it."""
+    from tests.background import walking_dataset
+
+    return made_once(tmp_path_factory, "walking", lambda folder: walking_dataset().save(folder / "small")) / "small"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator["RunStore"]:
+    """A runs folder of the test's own; its runner has left when the test is over."""
+    from tests.background import new_store, runner_process, wait_for
+
+    store = new_store(tmp_path / "home")
+    yield store
+    runner = runner_process(store)
+    if runner is not None:
+        wait_for(lambda: not runner.is_alive(), "the runner to leave", 60)

@@ -8,7 +8,6 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 
 import torch
 
@@ -23,6 +22,7 @@ from recap.data.dataset import Dataset
 from recap.evaluation.ranks import rank_of
 from recap.history.moments import Moment
 from recap.privacy import Generalisation
+from tests.recap.features.reference_features import paths_by_loops
 
 QUARTERS = (0.25, 0.5, 0.75)
 
@@ -53,10 +53,6 @@ class Answers:
         self.returns = 0
         self.tests = [(row, self.poi[row], self.poi[row + 1]) for row in dataset.cases(c.TEST).tolist()]
 
-    @cached_property
-    def unseen(self) -> list[tuple[int, int]]:
-        return [(source, target) for _, source, target in self.tests if not self.transitions[source, target]]
-
     def rare(self) -> tuple[int, int]:
         rare = [self.transitions[source, target] <= 1 for _, source, target in self.tests]
         return bucket(sum(rare) / len(rare)), 1
@@ -73,7 +69,7 @@ class Answers:
         return 1, bucket(lost / found, (0.05, 0.25, 0.75))
 
     def hops(self) -> tuple[int, int]:
-        pairs = sorted(set(self.unseen))
+        pairs = sorted({(source, target) for _, source, target in self.tests if not self.transitions[source, target]})
         coverage, size = [], []
         reach = {source: set(self.next[source]) for source, _ in pairs}
         for _ in range(5):
@@ -137,12 +133,8 @@ class Answers:
                 without, timed = (rank_of(total[case], target) <= (20 if is_new else 1) for total in totals)
                 gains["new" if is_new else "rare"][self.user[at]].append(timed - without)
         rare, new = (lower_end(list(users.values())) > 0 for users in gains.values())
-        return int(given.score(given.histories_at(moment)).total[0].argmax()), {
-            (True, False): 0,
-            (False, True): 1,
-            (True, True): 2,
-            (False, False): 3,
-        }[rare, new]
+        answers = {(True, False): 0, (False, True): 1, (True, True): 2, (False, False): 3}
+        return int(given.score(given.histories_at(moment)).total[0].argmax()), answers[rare, new]
 
     def _rank_without_two_hops(self, edited: EditedCase) -> float:
         off = frozenset({GRAPH_TOKEN, "two-hop paths"})
@@ -166,17 +158,10 @@ class Answers:
         return max(first, key=lambda row: first[row]), 0 if not stable else 1 if stable < len(checked) else 2
 
     def privacy(self) -> tuple[int, int]:
-        table = self.dataset.checkins
-        offset = table[c.TZ_OFFSET_MINUTES].astype("int64").mul(60)
-        local = (
-            table[c.TIME].astype("int64") // 10 ** (9 if table[c.TIME].dtype.name.startswith("datetime64[ns") else 0)
-        ) + offset
+        local = [int(time.timestamp()) for time in self.dataset.local_time.dt.tz_localize("UTC")]
         masked = MaskedPlaces.generalised(Workspace.of(self.dataset), Generalisation(salt="any", min_users=5)).point
         exact = [(poi, second // 3600) for poi, second in zip(self.poi, local, strict=True)]
-        coarse = [
-            (masked[poi], (second // 86400 + 3) % 7, second % 86400 // 14400)
-            for poi, second in zip(self.poi, local, strict=True)
-        ]
+        coarse = [(masked[poi], (hour // 24 + 3) % 7, hour % 24 // 4) for poi, hour in exact]
         return self._alone(exact), self._alone(coarse)
 
     def _alone(self, points: Sequence[tuple[int, ...]]) -> int:
@@ -206,16 +191,10 @@ def lower_end(values: list[list[int]]) -> float:
 
 
 def planted_rank(dataset: Dataset, source: str, target: str) -> int:
-    """Where a place stands among all two steps away, by dictionaries of shares: the toy town's prediction."""
+    """Where a place stands among all two steps away, by loops over paths: the toy town's prediction."""
     poi, names = dataset.checkins[c.POI].tolist(), dataset.pois[c.POI_NAME].tolist()
     transitions = Counter((poi[row], poi[row + 1]) for row in dataset.cases(c.TRAIN).tolist())
-    left = Counter[int]()
-    for (start, _), count in transitions.items():
-        left[start] += count
     chance: dict[int, float] = defaultdict(float)
-    for (start, middle), count in transitions.items():
-        for (again, end), further in transitions.items():
-            if start == names.index(source) and again == middle:
-                chance[end] += count / left[start] * further / left[middle]
-    mine = chance[names.index(target)]
-    return 1 + sum(value > mine for value in chance.values())
+    for (_, end), product in paths_by_loops(transitions, names.index(source)).items():
+        chance[end] += product
+    return 1 + sum(value > chance[names.index(target)] for value in chance.values())

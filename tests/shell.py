@@ -6,25 +6,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tests.cli_runner import recap_here, recap_json_here
 
 RECAP = Path(sys.executable).with_name("recap")
-
-
-def recap(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the command in this process, which spares the seconds that Python and torch take to start.
-
-    With options of `subprocess.run` (a folder, an environment, a limit) the real console script runs.
-    """
-    if not options:
-        return recap_here(*arguments)
-    return subprocess.run([RECAP, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
-
-
-recap_json = recap_json_here
-"""Run a command with --json and parse its stdout, which must be one object and nothing else."""
+recap, recap_json = recap_here, recap_json_here
 
 
 def assert_refused(result: subprocess.CompletedProcess[str], *parts: str) -> None:

@@ -4,9 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from recap.data.parsing.options import ReadOptions
 from tests.checkins import raw_table, write_foursquare
 
@@ -33,28 +30,25 @@ def write_source(folder: Path, source_format: str) -> tuple[Path, ReadOptions]:
     table = raw_table(ROWS)
     rows: list[Any] = list(table.itertuples(index=False))
     iso = [row.time.strftime("%Y-%m-%dT%H:%M:%SZ") for row in rows]
-    ctime = [row.time.strftime("%a %b %d %H:%M:%S +0000 %Y") for row in rows]
-    epoch = [int(row.time.timestamp()) for row in rows]
     places = {row.poi_id: row for row in rows}
+    city = folder / ("CITY" if source_format == "getnext" else "city")
+    if source_format in ("getnext", "libcity", "recbole"):
+        city.mkdir()
     if source_format == "foursquare":
         return write_foursquare(folder / "city.txt", ROWS), ReadOptions()
     if source_format == "gowalla":
         lines = [f"{r.user_id}\t{t}\t{r.latitude}\t{r.longitude}\t{r.poi_id}" for r, t in zip(rows, iso, strict=True)]
         return write(folder / "gowalla.txt", lines[::-1]), ZONED
     if source_format == "getnext":
-        city = folder / "CITY"
-        city.mkdir()
-        for part, chosen in (("train", range(54)), ("val", range(54, 63)), ("test", range(63, 72))):
-            lines = [
-                f"{rows[i].user_id},{rows[i].poi_id},{rows[i].category_id},0,{rows[i].category},{rows[i].latitude},"
-                f"{rows[i].longitude},-240,{ctime[i]},{iso[i]},0,0.5,{rows[i].user_id}_{i // 3},0,0.5"
-                for i in chosen
-            ]
-            write(city / f"CITY_{part}.csv", [GETNEXT_HEADER, *lines])
+        lines = [
+            f"{r.user_id},{r.poi_id},{r.category_id},0,{r.category},{r.latitude},{r.longitude},-240,"
+            f"{r.time.strftime('%a %b %d %H:%M:%S +0000 %Y')},{t},0,0.5,{r.user_id}_{i // 3},0,0.5"
+            for i, (r, t) in enumerate(zip(rows, iso, strict=True))
+        ]
+        for part, chosen in (("train", lines[:54]), ("val", lines[54:63]), ("test", lines[63:])):
+            write(city / f"CITY_{part}.csv", [GETNEXT_HEADER, *chosen])
         return city, ReadOptions()
     if source_format == "libcity":
-        city = folder / "city"
-        city.mkdir()
         geo = [f'{name},Point,"[{p.longitude},{p.latitude}]",{p.category}' for name, p in places.items()]
         write(city / "city.geo", ["geo_id,type,coordinates,venue_category_name", *geo])
         dyna = [f"{i},trajectory,{t},{r.user_id},{r.poi_id}" for i, (r, t) in enumerate(zip(rows, iso, strict=True))]
@@ -62,24 +56,20 @@ def write_source(folder: Path, source_format: str) -> tuple[Path, ReadOptions]:
         (city / "config.json").write_text(json.dumps({"info": {"geo_file": "city"}}))
         return city, ZONED
     if source_format == "recbole":
-        city = folder / "city"
-        city.mkdir()
         item = [f"{name}\t{p.category}\t{p.latitude}\t{p.longitude}" for name, p in places.items()]
         write(city / "city.item", ["venue_id:token\tvenue_category_name:token\tlatitude:float\tlongitude:float", *item])
-        inter = [f"{r.user_id}\t{r.poi_id}\t-240\t{t}.0" for r, t in zip(rows, epoch, strict=True)]
+        inter = [f"{r.user_id}\t{r.poi_id}\t-240\t{int(r.time.timestamp())}.0" for r in rows]
         write(city / "city.inter", ["user_id:token\tvenue_id:token\ttimezone_offset:float\ttimestamp:float", *inter])
         return city, ReadOptions()
     frame = table.rename(columns={"tz_offset_minutes": "tz"}).astype({"user_id": str, "poi_id": str})
+    path = folder / {"csv": "own.csv", "json": "own.jsonl", "parquet": "own.parquet"}[source_format]
     if source_format == "csv":
-        frame.to_csv(folder / "own.csv", index=False, date_format="%Y-%m-%d %H:%M:%S")
-        return folder / "own.csv", ReadOptions()
-    if source_format == "json":
-        frame.to_json(folder / "own.jsonl", orient="records", lines=True, date_format="iso")
-        return folder / "own.jsonl", ReadOptions()
-    if source_format == "parquet":
-        pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), folder / "own.parquet")
-        return folder / "own.parquet", ReadOptions()
-    raise AssertionError(source_format)
+        frame.to_csv(path, index=False, date_format="%Y-%m-%d %H:%M:%S")
+    elif source_format == "json":
+        frame.to_json(path, orient="records", lines=True, date_format="iso")
+    else:
+        frame.to_parquet(path, index=False)
+    return path, ReadOptions()
 
 
 def write(path: Path, lines: list[str]) -> Path:

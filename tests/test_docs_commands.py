@@ -6,7 +6,6 @@ The raw file that stands for NYC's holds check-ins of some users of the demo cit
 import os
 import re
 import shlex
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.runs.store.run_store import RunStore
-from tests.background import answers, new_store, runner_process, wait_for, wait_until_over
+from tests.background import new_store, runner_process, running, wait_for, wait_until_over
 from tests.shell import RECAP
 
 ROOT = Path(__file__).parents[1]
@@ -58,23 +57,20 @@ def commands_of(page: str) -> list[str]:
 COMMANDS: Final = {page: commands_of(page) for page in PAGES if commands_of(page)}
 
 
+def demo_rows(users: int = NUM_USERS) -> pd.DataFrame:
+    """Check-ins of the first users of the demo city, each with its place; the names of columns are ours."""
+    city = Dataset.load(ROOT / "checkpoints" / "demo-city" / "dataset")
+    rows = city.checkins[city.checkins[c.USER] < users].reset_index(drop=True)
+    return rows.join(city.pois, on=c.POI)
+
+
 def write_raw_rows(path: Path) -> None:
     """Check-ins of the first users of the demo city as a TSMC2014 file: local time is UTC plus minutes."""
-    city = Dataset.load(ROOT / "checkpoints" / "demo-city" / "dataset")
-    rows = city.checkins[city.checkins[c.USER] < NUM_USERS]
-    places = city.pois.iloc[rows[c.POI]]
-    table = pd.DataFrame(
-        {
-            "user": rows[c.USER].to_numpy() + 1,
-            "place": places[c.POI_ID].to_numpy(),
-            "category_id": places[c.CATEGORY_ID].to_numpy(),
-            "category": places[c.CATEGORY].to_numpy(),
-            "latitude": places[c.LATITUDE].to_numpy(),
-            "longitude": places[c.LONGITUDE].to_numpy(),
-            "minutes": rows[c.TZ_OFFSET_MINUTES].to_numpy(),
-            "time": rows[c.TIME].dt.strftime("%a %b %d %H:%M:%S +0000 %Y").to_numpy(),
-        }
+    rows = demo_rows()
+    table = rows[[c.USER, c.POI_ID, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE, c.TZ_OFFSET_MINUTES]].assign(
+        time=rows[c.TIME].dt.strftime("%a %b %d %H:%M:%S +0000 %Y")
     )
+    table[c.USER] += 1
     table.to_csv(path, sep="\t", header=False, index=False, encoding="latin-1")
 
 
@@ -113,15 +109,8 @@ class Workplace:
 
     def serve(self, command: str) -> None:
         """Start a server on a free port, wait until it answers, end it."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        with self.start(f"{command} --port {port}") as server:
-            try:
-                wait_for(lambda: server.poll() is not None or answers(port), command, 120)
-                assert server.poll() is None, server.communicate()
-            finally:
-                server.kill()  # a Streamlit that nobody has visited yet lets SIGTERM wait
+        with running([RECAP, *shlex.split(command)[1:], "--port"], self.environment, self.folder):
+            pass
 
     def follow(self, command: str) -> None:
         """Start a command that goes on until something ends; wait for its first line."""

@@ -48,7 +48,6 @@ def test_a_folder_with_own_modules_of_our_names(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the kernel's own libraries
 def test_the_notebook_runs_and_shows_what_it_shows() -> None:
-    """Every cell runs, and shows the stored text and HTML."""
     import nbformat
     from nbclient import NotebookClient
 

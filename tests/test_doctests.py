@@ -13,5 +13,4 @@ def test_examples_are_true(name: str) -> None:
 
 
 def test_there_are_examples() -> None:
-    """The search above still finds them."""
     assert len(modules_with_examples()) >= 9 and "recap.evaluation.metrics" in modules_with_examples()

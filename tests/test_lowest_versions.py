@@ -15,7 +15,6 @@ PACKAGES = {"recap", "analysis", "app"}
 
 
 def test_constraints_are_the_lower_bounds() -> None:
-    """Every dependency has a lower bound, and constraints-lowest.txt pins exactly it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     needed = [Requirement(text) for text in project["dependencies"] + extras["app"] + extras["dev"]]

@@ -48,7 +48,7 @@ def open_model(
     say: Callable[[str], None] = _log.info,
 ) -> CaseRanker:
     """The model that a name means, opened on the dataset or on its extension; baselines are on the CPU. Curves that are
-    not fitted to the dataset yet are fitted first, which ``say`` is told.
+    not fitted to the dataset yet are fitted first; ``say`` receives a line before.
 
     Args:
         model: one of `BASELINES`, `pretrained` or a checkpoint folder; names win over folders, ``./NAME`` is a folder;

@@ -173,11 +173,11 @@ def clean_rows(rows: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, pd
     aside = int(left[c.HISTORY_ONLY].sum())
     ends = {"checkins": len(left) - aside, "history_only": aside, "dropped": dropped}
     report = CleaningReport(raw=num_raw, exact_duplicates=int(is_repeat.sum()), kept=kept, **ends)
-    left, unseen = (part.astype({c.TIME: "datetime64[s, UTC]"}) for part in (left, unseen))
+    left, unseen = (part.assign(**{c.TIME: part[c.TIME].astype("datetime64[s, UTC]")}) for part in (left, unseen))
     return left, unseen, report
 
 
-def _drop(rows: pd.DataFrame, is_gone: np.ndarray | pd.Series, reason: str, dropped: dict[str, int]) -> pd.DataFrame:
+def _drop(rows: pd.DataFrame, is_gone: np.ndarray, reason: str, dropped: dict[str, int]) -> pd.DataFrame:
     dropped[reason] = int(is_gone.sum())
     return rows[~is_gone] if dropped[reason] else rows
 
@@ -196,18 +196,19 @@ def _hold_out(
     """Remove or set aside validation and test rows that make no cases, and count them; the rows left, and those that
     training has not seen.
     """
-    unseen, is_train = [], rows[c.SPLIT] == c.TRAIN
-    known = {name: rows.loc[is_train, name].unique() for name in (c.USER, c.POI)}
+    unseen, trained = [], rows.loc[rows[c.SPLIT] == c.TRAIN, [c.USER, c.POI]]
+    known = {name: np.bincount(trained[name], minlength=rows[name].max() + 1) > 0 for name in trained}
     for step in ("short", c.USER, c.POI) if config.removal_order == "short_first" else (c.USER, c.POI, "short"):
-        is_held_out = rows[c.SPLIT] != c.TRAIN
+        is_held_out = rows[c.SPLIT].to_numpy() != c.TRAIN
         if step == "short":
-            is_gone = is_held_out & (rows.groupby(c.TRAJECTORY)[c.TRAJECTORY].transform("size") < min_length)
+            trajectory = rows[c.TRAJECTORY].to_numpy()
+            is_gone = is_held_out & (np.bincount(trajectory)[trajectory] < min_length)
             if config.history == "every_checkin":
                 rows = rows.assign(**{c.HISTORY_ONLY: is_gone})
             else:
                 rows = _drop(rows, is_gone, "short_trajectory", dropped)
         else:
-            is_gone = is_held_out & ~rows[step].isin(known[step])
+            is_gone = is_held_out & ~known[step][rows[step]]
             unseen.append(rows[is_gone])
             rows = _drop(rows, is_gone, f"unseen_{step}", dropped)
             as_short = int(unseen[-1][c.HISTORY_ONLY].sum())  # one reason a row

@@ -44,8 +44,8 @@ def build_baseline(
     keep: bool = True,
     say: Callable[[str], None] = _log.info,
 ) -> Scorer:
-    """A baseline by its name. ``keep``: whether to write a new fit of the curves to the cache; ``say``: told before it.
-    Raises ConfigError: unknown name; DataError: the curves need a training and a validation case.
+    """A baseline by its name. ``keep``: whether to write a new fit of the curves to the cache; ``say`` receives a
+    line before. Raises ConfigError: unknown name; DataError: the curves need a training and a validation case.
     """
     builders: dict[str, Callable[[], Scorer]] = {
         "popularity": lambda: Popularity(dataset),

@@ -23,6 +23,7 @@ from recap.history.moments import Moment, find_moment
 from recap.history.one_user import History
 from recap.model.scorer import RecapScorer
 from tests.checkins import small_dataset
+from tests.learn_worlds import demo_world
 from tests.worlds import habit_rows
 
 
@@ -35,11 +36,8 @@ def test_models_of_one_dataset_share_what_is_computed_of_it(city_folder: Path, c
     assert model.with_model("markov") is markov and markov.without_model is opened
 
 
-def test_records_are_made_once_by_whoever_comes_first(
-    city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_are_made_once_by_whoever_comes_first(city_folder: Path, home: Path) -> None:
     """Eight ask at the same time and get the same object; after an error the next call tries again."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))  # no records that another test has kept
     model = Workspace.open(city_folder, "popularity", keep=False)
 
     def full_disk(*_: int) -> None:
@@ -83,8 +81,7 @@ def test_walk_and_explain_show_the_same_contributions(case: int, city_folder: Pa
 @pytest.mark.parametrize("case", [0, 3, 3058, 3535])
 def test_walk_and_thumbnails_draw_the_paths_of_explain(case: int) -> None:
     """The strongest to the true place, over other users' transitions: most paths are only the user's own."""
-    city = Path(__file__).parents[2] / "checkpoints" / "demo-city"
-    opened = Workspace.open(city / "dataset", city / "checkpoint", keep=False)
+    opened = demo_world("checkpoint")
     prediction = predict_case(opened, case)
     drawn = prediction.paths[prediction.paths[c.POI] == prediction.case[c.TARGET]]
     names = ("middle", "count_in", "count_out", "product", "share")
@@ -157,15 +154,12 @@ def test_a_case_keeps_its_truth_and_a_changed_stop_has_none(model: Workspace) ->
 
 
 def test_the_reason_is_what_sets_a_place_apart(model: Workspace, start: Moment) -> None:
-    """Of each place the group that is most above the list's mean contribution."""
-    found = predict_case(model, start)
+    """Of each place the group that is most above the list's mean contribution; fewer places than said hold less than
+    nine tenths.
+    """
+    found = predict_case(model, start, top=model.dataset.num_pois)
     parts = found.candidates[list(c.part_columns(found.candidates.columns).values())]
     assert standing_out(found) == [str(name).removeprefix("part_") for name in (parts - parts.mean()).idxmax(axis=1)]
-
-
-def test_places_that_hold_nine_tenths(model: Workspace, start: Moment) -> None:
-    """Fewer would hold less."""
-    found = predict_case(model, start, top=model.dataset.num_pois)
     held = np.append(0.0, np.cumsum(found.candidates["probability"].to_numpy()))
     assert found.held_by is not None and held[found.held_by] >= 0.9 - 1e-12 > held[found.held_by - 1]
     assert places_holding(np.full(10, 0.1), 0.9) == 9

@@ -33,7 +33,6 @@ from recap.storage import atomic
 from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, table_with, texts
 from tests.background import new_store, tiny_spec
 from tests.learn_worlds import DEMO
-from tests.run_fixtures import dataset_folder as dataset_folder
 from tests.worlds import small_training
 
 GIB = 1 << 30

@@ -25,16 +25,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.random import Generator
 
 from app.pages import PAGES
 from recap import columns as c
@@ -56,6 +56,7 @@ from tests.sources import write_source
 from tests.untrained import write_untrained_checkpoint
 from tests.worlds import habit_rows
 
+Choice = TypeVar("Choice")
 NAMES: Final = (
     "\x1b]0;owned\x07\x1b[31m",
     "\x9b2J\u202e\u2066\u2028",
@@ -66,11 +67,10 @@ NAMES: Final = (
     "{{ 7 * 7 }} {% raw %} %s %(x)s {0}",
     "../../etc/passwd",
     "x" * 3000,
-    "\ud7ff\ufffe\u0000".replace("\u0000", "") + "\r\n\tend",
+    "\ud7ff\ufffe\r\n\tend",
     "",
     "Zoë 寿司 🍣",
 )
-_ODD_VALUES: Final[tuple[Any, ...]] = (None, -7, 9, 10**9, 2**40, "x", np.nan, -1.5)
 LINK_FIELDS: Final = (
     *("source", "dataset", "checkpoint", "case", "cases", "about", "metric", "answers", "at", "cell", "collection"),
     *("edits", "lesson", "list", "open", "place", "ready", "run", "search", "show", "upload", "predictions"),
@@ -85,8 +85,26 @@ PREDICTION_LINKS: Final = (
 """Links of Next."""
 ODD_TIMES: Final = ("2012-04-09", "2012-04-09T12:47+99:00", "0001-01-01", "9999-12-31T23:59:59", "soon", "", "1e99")
 ODD_STOPS: Final = ("0", "-1", "9" * 30, "9" * 9, "٣", "x999999", "m0.999999", "0.0," * 20, "1.5.5")
+ODD_OPTIONS: Final = {"--as-of": ODD_TIMES, "--at": ODD_TIMES, "--user": NAMES, "--shard": ("2/3", "0/0", "9/8", "x")}
+"""Options of `predict` with values that may mean nothing."""
+ODD_JSON: Final[tuple[Any, ...]] = (None, -1, 10**9, 1e308, float("nan"), "x\x1b[31m", [], {}, True, "9" * 5000)
+ODD_CELLS: Final = (None, -7, 9, 10**9, 2**40, "x", np.nan, -1.5)
 MULTILINE: Final = ["--text", "multiline=true"]
 LENIENT_SET: Final = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1"]
+ON_FORGED: Final = (
+    "stats {data}",
+    "evaluate --data {data} markov --records {folder}/r.parquet",
+    "evaluate {checkpoint} --data {data} --records {folder}/r.parquet",
+    "explain {checkpoint} --data {data} --case 1",
+    "long-tail {checkpoint} --data {data} --full",
+    "compare visit_count {checkpoint} --data {data}",
+    "curves {checkpoint} --data {data}",
+    "overview {checkpoint} --data {data}",
+)
+ON_HOSTILE: Final = (
+    *("explain {both} --case 0 --html {folder}/e.html", "explain {both} --case 0 --json", "overview {both}"),
+    *("long-tail {both}", "cases find {both}", "stats {data}"),
+)
 
 
 @dataclass(frozen=True)
@@ -122,109 +140,6 @@ class Originals:
         _save(raw_table(habit_rows()), "", folder)
 
 
-def damaged_source(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
-    """One to three kinds of damage to one file of a source, a personal export or later check-ins."""
-    name = str(rng.choice(list(originals.sources)))
-    path, zone = originals.sources[name]
-    copy = folder / path.name
-    shutil.copytree(path, copy) if path.is_dir() else shutil.copy(path, copy)
-    files = [copy] if copy.is_file() else sorted(copy.iterdir())
-    victim = files[int(rng.integers(0, len(files)))]
-    of_json = [change_json] * 12 if path.suffix == ".json" else []  # other damage leaves no document
-    damages = PARQUET_DAMAGES if name == "parquet" else [*DAMAGES, *of_json]
-    what = f"{name} {victim.name}: {', '.join(_damage(victim, damages, rng))}"
-    form = name.partition(" ")[0] if rng.random() < 0.6 else "auto"
-    skip = ["--skip-bad-rows"] if rng.random() < 0.6 else []
-    read = [str(copy), "--format", form, *zone]
-    match int(rng.integers(0, 3)):
-        case 0:
-            return Case(what, ["inspect", *read, *(["--json"] if rng.random() < 0.5 else [])])
-        case 1:
-            out = folder / "out"
-            return Case(what, ["prepare", *read, "--out", str(out), *LENIENT_SET, *skip], out)
-    out = folder / f"out{rng.choice(SUFFIXES)}"
-    model = str(rng.choice(["visit_count", "pretrained", str(originals.checkpoint)]))
-    later = ["--checkins", *read, *skip, "--out", str(out)]
-    return Case(what, ["predict", model, "--data", str(originals.data), *later, *_odd_moment(rng)], out)
-
-
-def _damage(victim: Path, damages: Sequence[Damage], rng: np.random.Generator) -> list[str]:
-    """Damage a file up to three times; returns how."""
-    done = []
-    for _ in range(int(rng.integers(1, 4))):
-        damage = damages[int(rng.integers(0, len(damages)))]
-        try:
-            victim.write_bytes(damage(victim.read_bytes(), rng))
-        except Exception:  # nothing is left to damage
-            break
-        done.append(damage.__name__)
-    return done
-
-
-def _odd_moment(rng: np.random.Generator) -> list[str]:
-    """Now and then an option of `predict` with a value that may mean nothing."""
-    odd = {"--as-of": ODD_TIMES, "--at": ODD_TIMES, "--user": NAMES, "--shard": ("2/3", "0/0", "9/8", "x")}
-    return [word for name in odd if rng.random() < 0.05 for word in (name, str(rng.choice(odd[name])))]
-
-
-def damaged_pretrained(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
-    """The package's file of pretrained curves, damaged."""
-    curves = folder / "pretrained.json"
-    shutil.copy(curves_file.data_path("recap", "pretrained.json"), curves)
-    what = f"pretrained.json: {', '.join(_damage(curves, [flip_bytes, cut, *[change_json] * 4], rng))}"
-    data = ["pretrained", "--data", str(originals.data)]
-    out = folder / f"out{rng.choice(SUFFIXES)}"
-    if rng.random() < 0.4:
-        return Case(what, ["predict", *data, "--out", str(out), *_odd_moment(rng)], out, curves=curves)
-    commands = (["evaluate", *data], ["explain", *data, "--case", "1"], ["curves", *data])
-    return Case(what, commands[int(rng.integers(0, len(commands)))], curves=curves)
-
-
-def prediction_link(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
-    """A link of Next with one or two fields changed."""
-    params = dict(PREDICTION_LINKS[int(rng.integers(0, len(PREDICTION_LINKS)))])
-    for name in rng.choice(list(params), int(rng.integers(1, 3))):
-        odd = [*NAMES, *ODD_STOPS, params[name][:-1]]
-        params[name] = str(rng.choice(odd))
-    page = Page("next", originals.data, originals.checkpoint, params)
-    return Case(f"link of Next {ascii(params)[:200]}", ["app", "next"], page=page)
-
-
-def forged_folder(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
-    """A dataset or checkpoint with a change, its hashes written again most of the time, given to any command."""
-    data, checkpoint = folder / "data", folder / "checkpoint"
-    shutil.copytree(originals.data, data)
-    shutil.copytree(originals.checkpoint, checkpoint)
-    victim = data if rng.random() < 0.65 else checkpoint
-    changes: list[Callable[[Path, np.random.Generator], str]] = [_forge_table] * 2 if victim == data else []
-    changes += [_forge_manifest, partial(_damage_one, flip_bytes), partial(_damage_one, cut)]
-    change = changes[int(rng.integers(0, len(changes)))]
-    what = f"{victim.name}: {change(victim, rng)}"
-    if rng.random() < 0.85:
-        write_sums(victim, [path.name for path in victim.iterdir() if path.name != "SHA256SUMS"])
-        what += ", hashes written again"
-    commands: tuple[tuple[str, ...], ...] = (
-        ("stats", str(data)),
-        ("evaluate", "--data", str(data), "markov", "--records", str(folder / "r.parquet")),
-        ("evaluate", str(checkpoint), "--data", str(data), "--records", str(folder / "r.parquet")),
-        ("explain", str(checkpoint), "--data", str(data), "--case", "1"),
-        ("long-tail", str(checkpoint), "--data", str(data), "--full"),
-        ("compare", "visit_count", str(checkpoint), "--data", str(data)),
-        ("curves", str(checkpoint), "--data", str(data)),
-        ("overview", str(checkpoint), "--data", str(data)),
-    )
-    return Case(what, list(commands[int(rng.integers(0, len(commands)))]))
-
-
-def _with_hostile_names(rng: np.random.Generator) -> pd.DataFrame:
-    """A raw table whose ids and names want to be markup, formulas or control sequences."""
-    raw = raw_table(habit_rows(num_users=4, num_walks=6))
-    for column in (c.USER_ID, c.POI_ID, c.CATEGORY, c.CATEGORY_ID):
-        names = [str(rng.choice(NAMES)) + (str(i) if column in (c.USER_ID, c.POI_ID) else "") for i in range(40)]
-        raw[column] = pd.Categorical([names[code % len(names)] for code in raw[column].cat.codes])
-    return raw
-
-
 def _save(raw: pd.DataFrame, name: str, folder: Path) -> None:
     """The raw table as a dataset with a checkpoint."""
     dataset = prepare_dataset(raw, LENIENT, name=f"city {name}", source_format="test")
@@ -232,109 +147,191 @@ def _save(raw: pd.DataFrame, name: str, folder: Path) -> None:
     write_untrained_checkpoint(dataset, folder / "checkpoint")
 
 
-def hostile_page(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+def pick(rng: Generator, options: Sequence[Choice]) -> Choice:
+    return options[int(rng.integers(0, len(options)))]
+
+
+def maybe(rng: Generator, share: float, *words: str) -> list[str]:
+    """These words with this probability, else none."""
+    return [*words] if rng.random() < share else []
+
+
+def damaged(rng: Generator, victim: Path, damages: Sequence[Damage], most: int = 3) -> str:
+    """Damage a file up to three times; returns how."""
+    done = [f"{victim.name}:"]
+    for damage in (pick(rng, damages) for _ in range(int(rng.integers(1, most + 1)))):
+        try:
+            victim.write_bytes(damage(victim.read_bytes(), rng))
+        except Exception:  # nothing is left to damage
+            break
+        done.append(damage.__name__)
+    return " ".join(done)
+
+
+def filled(template: str, **places: str | Path) -> list[str]:
+    """A command line with the places filled in, which may hold blanks."""
+    return [part for word in template.split() for part in word.format(**places).split("\0")]
+
+
+def damaged_source(originals: Originals, folder: Path, rng: Generator) -> Case:
+    """One to three kinds of damage to one file of a source, a personal export or later check-ins."""
+    name = pick(rng, [*originals.sources])
+    path, zone = originals.sources[name]
+    copy = folder / path.name
+    shutil.copytree(path, copy) if path.is_dir() else shutil.copy(path, copy)
+    victim = pick(rng, [copy] if copy.is_file() else sorted(copy.iterdir()))
+    of_json = [change_json] * 12 if path.suffix == ".json" else []  # other damage leaves no document
+    what = f"{name} {damaged(rng, victim, PARQUET_DAMAGES if name == 'parquet' else [*DAMAGES, *of_json])}"
+    form = name.partition(" ")[0] if rng.random() < 0.6 else "auto"
+    read, skip = [str(copy), "--format", form, *zone], maybe(rng, 0.6, "--skip-bad-rows")
+    match pick(rng, ("inspect", "prepare", "predict")):
+        case "inspect":
+            return Case(what, ["inspect", *read, *maybe(rng, 0.5, "--json")])
+        case "prepare":
+            out = folder / "out"
+            return Case(what, ["prepare", *read, "--out", str(out), *LENIENT_SET, *skip], out)
+    out = folder / f"out{pick(rng, SUFFIXES)}"
+    model = pick(rng, ["visit_count", "pretrained", str(originals.checkpoint)])
+    later, odd = ["--checkins", *read, *skip, "--out", str(out)], _odd_options(rng)
+    return Case(what, ["predict", model, "--data", str(originals.data), *later, *odd], out)
+
+
+def _odd_options(rng: Generator) -> list[str]:
+    return [word for name, odd in ODD_OPTIONS.items() for word in maybe(rng, 0.05, name, pick(rng, odd))]
+
+
+def damaged_pretrained(originals: Originals, folder: Path, rng: Generator) -> Case:
+    """The package's file of pretrained curves, damaged."""
+    curves = folder / "pretrained.json"
+    shutil.copy(curves_file.data_path("recap", "pretrained.json"), curves)
+    what = damaged(rng, curves, [flip_bytes, cut, *[change_json] * 4])
+    data = ["pretrained", "--data", str(originals.data)]
+    if rng.random() < 0.4:
+        out, odd = folder / f"out{pick(rng, SUFFIXES)}", _odd_options(rng)
+        return Case(what, ["predict", *data, "--out", str(out), *odd], out, curves=curves)
+    command = pick(rng, (["evaluate", *data], ["explain", *data, "--case", "1"], ["curves", *data]))
+    return Case(what, command, curves=curves)
+
+
+def prediction_link(originals: Originals, folder: Path, rng: Generator) -> Case:
+    """A link of Next with one or two fields changed."""
+    params = dict(pick(rng, PREDICTION_LINKS))
+    for name in rng.choice(list(params), int(rng.integers(1, 3))):
+        params[name] = pick(rng, [*NAMES, *ODD_STOPS, params[name][:-1]])
+    page = Page("next", originals.data, originals.checkpoint, params)
+    return Case(f"link of Next {ascii(params)[:200]}", ["app", "next"], page=page)
+
+
+def forged_folder(originals: Originals, folder: Path, rng: Generator) -> Case:
+    """A dataset or checkpoint with a change, its hashes written again most of the time, given to any command."""
+    data, checkpoint = folder / "data", folder / "checkpoint"
+    shutil.copytree(originals.data, data)
+    shutil.copytree(originals.checkpoint, checkpoint)
+    victim, manifest = (data, "dataset.json") if rng.random() < 0.65 else (checkpoint, "checkpoint.json")
+    changes: list[Callable[[], str]] = [lambda: _forge_table(data, rng)] * 2 if victim == data else []
+    changes.append(lambda: damaged(rng, victim / manifest, [change_json], most=1))
+    changes += [lambda: damaged(rng, pick(rng, sorted(victim.iterdir())), [flip_bytes, cut], most=1)] * 2
+    what = f"{victim.name}: {pick(rng, changes)()}"
+    if rng.random() < 0.85:
+        write_sums(victim, [path.name for path in victim.iterdir() if path.name != "SHA256SUMS"])
+        what += ", hashes written again"
+    return Case(what, filled(pick(rng, ON_FORGED), data=data, checkpoint=checkpoint, folder=folder))
+
+
+def _with_hostile_names(rng: Generator) -> pd.DataFrame:
+    """A raw table whose ids and names want to be markup, formulas or control sequences."""
+    raw = raw_table(habit_rows(num_users=4, num_walks=6))
+    for column in (c.USER_ID, c.POI_ID, c.CATEGORY, c.CATEGORY_ID):
+        names = [pick(rng, NAMES) + (str(i) if column in (c.USER_ID, c.POI_ID) else "") for i in range(40)]
+        raw[column] = pd.Categorical([names[code % len(names)] for code in raw[column].cat.codes])
+    return raw
+
+
+def hostile_page(originals: Originals, folder: Path, rng: Generator) -> Case:
     """A view of the app on hostile names, opened by a link that may name what is not there."""
-    _save(_with_hostile_names(rng), str(rng.choice(NAMES))[:80], folder)
-    view = PAGES[int(rng.integers(0, len(PAGES)))].name
-    params = {name: str(rng.choice([*NAMES, "0", "-1", "9" * 30])) for name in LINK_FIELDS if rng.random() < 0.2}
+    _save(_with_hostile_names(rng), pick(rng, NAMES)[:80], folder)
+    view = pick(rng, PAGES).name
+    params = {name: pick(rng, [*NAMES, "0", "-1", "9" * 30]) for name in LINK_FIELDS if rng.random() < 0.2}
     page = Page(view, folder / "data", folder / "checkpoint", params)
     return Case(f"hostile names on {view}, link {sorted(params)}", ["app", view], page=page)
 
 
-def hostile_names(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+def hostile_names(originals: Originals, folder: Path, rng: Generator) -> Case:
     """Names, ids, columns and paths that want to be markup, formulas or control sequences, end to end."""
-    raw = _with_hostile_names(rng)
+    raw, name = _with_hostile_names(rng), pick(rng, NAMES)[:80]
     place = folder / "[bold]x[" / "] \x1b[31m"
     place.mkdir(parents=True)
-    source = place / f"own{rng.integers(0, 9)}[/b].csv".replace("/", "")
-    column = str(rng.choice(NAMES))[:60].replace(",", " ").strip() or "k"
+    if rng.random() < 0.35:
+        _save(raw, name, place)
+        both = f"{place / 'checkpoint'}\0--data\0{place / 'data'}"
+        arguments = filled(pick(rng, ON_HOSTILE), both=both, data=place / "data", folder=place)
+        return Case("hostile names through the explanations", arguments)
+    source = place / f"own{pick(rng, range(9))}[b].csv"
+    column = pick(rng, NAMES)[:60].replace(",", " ").strip() or "k"
     frame = raw.astype(dict.fromkeys((c.USER_ID, c.POI_ID, c.CATEGORY, c.CATEGORY_ID), str))
     frame = frame.rename(columns={c.TZ_OFFSET_MINUTES: "tz", c.CATEGORY: column})
     frame.to_csv(source, index=False, date_format="%Y-%m-%d %H:%M:%S", errors="replace")
-    name = str(rng.choice(NAMES))[:80].replace("\0", "")
-    if rng.random() < 0.5:
-        out = place / "out"
-        mapping = ["--map", f"category={column}"] if rng.random() < 0.5 else []
-        arguments = ["prepare", str(source), "--out", str(out), "--name", name, *LENIENT_SET, *MULTILINE, *mapping]
-        return Case("hostile names through prepare", arguments, out)
-    if rng.random() < 0.3:
+    if rng.random() < 0.2:
         return Case("hostile names through inspect", ["inspect", str(source), *MULTILINE])
-    _save(raw, name, place)
-    both = [str(place / "checkpoint"), "--data", str(place / "data")]
-    commands = (
-        ["explain", *both, "--case", "0", "--html", str(place / "e.html")],
-        ["explain", *both, "--case", "0", "--json"],
-        ["overview", *both],
-        ["long-tail", *both],
-        ["cases", "find", *both],
-        ["stats", str(place / "data")],
-    )
-    return Case("hostile names through the explanations", commands[int(rng.integers(0, len(commands)))])
+    out = place / "out"
+    options = [*LENIENT_SET, *MULTILINE, *maybe(rng, 0.5, "--map", f"category={column}")]
+    arguments = ["prepare", str(source), "--out", str(out), "--name", name, *options]
+    return Case("hostile names through prepare", arguments, out)
 
 
 FAMILIES: Final = (damaged_source, damaged_pretrained, forged_folder, hostile_names, hostile_page, prediction_link)
 SHARES: Final = (0.45, 0.1, 0.27, 0.12, 0.03, 0.03)
+"""How often each is drawn; pages, the slowest, are the fewest."""
 
 
-def make_case(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
-    """A case of any family; pages, the slowest, are the fewest."""
-    family = FAMILIES[int(rng.choice(len(FAMILIES), p=SHARES))]
-    return family(originals, folder, rng)
-
-
-def _forge_table(folder: Path, rng: np.random.Generator) -> str:
+def _forge_table(folder: Path, rng: Generator) -> str:
     """A table with another value, column, type or order, the content hash brought up to date."""
     dataset = Dataset.load(folder)
     tables = {name: getattr(dataset, name).copy() for name in ("checkins", "pois", "users")}
-    name = str(rng.choice(list(tables)))
-    table = tables[name]
-    column = str(rng.choice(table.columns))
-    kind = int(rng.integers(0, 7))
-    row = int(rng.integers(0, len(table)))
-    match kind:
-        case 0:
-            table = table.drop(columns=column)
-        case 1:
-            table = table.iloc[rng.permutation(len(table))].reset_index(drop=True)
-        case 2:
-            values = table[column].astype(object)
-            values.iloc[row] = _ODD_VALUES[int(rng.integers(0, len(_ODD_VALUES)))]
-            table[column] = values if rng.random() < 0.5 else pd.to_numeric(values, errors="coerce")
-        case 3:
-            table[column] = table[column].astype(str)
-        case 4:
-            table = table.head(int(rng.integers(0, 2)))
-        case 5:
-            table["more"] = [[1]] * len(table) if rng.random() < 0.5 else "more"
-        case 6:
-            table = pd.concat([table] * int(rng.integers(2, 4)), ignore_index=True)
-    tables[name] = table
+    name = pick(rng, [*tables])
+    column = str(pick(rng, [*tables[name].columns]))
+    change = pick(rng, TABLE_CHANGES)
+    tables[name] = change(tables[name], column, rng)
+    what = f"{name}.{column} {change.__name__}"
     try:
-        pq.write_table(pa.Table.from_pandas(table, preserve_index=False), folder / f"{name}.parquet")
+        pq.write_table(pa.Table.from_pandas(tables[name], preserve_index=False), folder / f"{name}.parquet")
         digest = hash_tables(*tables.values())
     except (pa.ArrowException, ValueError, TypeError, AttributeError):
-        return f"{name}.{column} change {kind}, not written"
+        return f"{what}, not written"
     manifest = json.loads((folder / "dataset.json").read_text()) | {"dataset_hash": digest}
     (folder / "dataset.json").write_text(json.dumps(manifest))
-    return f"{name}.{column} change {kind}"
+    return what
 
 
-def _forge_manifest(folder: Path, rng: np.random.Generator) -> str:
-    path = next(folder.glob("dataset.json" if (folder / "dataset.json").exists() else "checkpoint.json"))
-    path.write_bytes(change_json(path.read_bytes(), rng))
-    return f"{path.name} changed"
+def _other_value(table: pd.DataFrame, column: str, rng: Generator) -> pd.DataFrame:
+    values = table[column].astype(object)
+    values.iloc[pick(rng, range(len(table)))] = pick(rng, ODD_CELLS)
+    return table.assign(**{column: values if rng.random() < 0.5 else pd.to_numeric(values, errors="coerce")})
 
 
-def change_json(data: bytes, rng: np.random.Generator) -> bytes:
+def _other_rows(table: pd.DataFrame, column: str, rng: Generator) -> pd.DataFrame:
+    shuffled = table.iloc[rng.permutation(len(table))].reset_index(drop=True)
+    twice, thrice = (pd.concat([table] * times, ignore_index=True) for times in (2, 3))
+    return pick(rng, (shuffled, table.head(0), table.head(1), twice, thrice))
+
+
+def _other_columns(table: pd.DataFrame, column: str, rng: Generator) -> pd.DataFrame:
+    as_text = table.assign(**{column: table[column].astype(str)})
+    more = table.assign(more=pd.Series([[1]] * len(table)) if rng.random() < 0.5 else "more")
+    return pick(rng, (table.drop(columns=column), as_text, more))
+
+
+TABLE_CHANGES: Final = (_other_value, _other_rows, _other_rows, _other_columns, _other_columns)
+
+
+def change_json(data: bytes, rng: Generator) -> bytes:
     """A document with another value somewhere, or one fewer."""
     values: Any = json.loads(data)
-    odd: list[Any] = [None, -1, 10**9, 1e308, float("nan"), "x\x1b[31m", [], {}, True, "9" * 5000]
     level: Any = values
     for _ in range(int(rng.integers(1, 7))):
-        keys = list(level) if isinstance(level, dict) else range(len(level))
-        key = keys[int(rng.integers(0, len(keys)))]
+        key = pick(rng, list(level) if isinstance(level, dict) else range(len(level)))
         if not isinstance(level[key], dict | list) or not level[key] or rng.random() < 0.2:
-            level[key] = odd[int(rng.integers(0, len(odd)))]
+            level[key] = pick(rng, ODD_JSON)
             break
         level = level[key]
     else:
@@ -343,12 +340,6 @@ def change_json(data: bytes, rng: np.random.Generator) -> bytes:
     if rng.random() < 0.05:
         text = text.replace("{", '{"deep":' + "[" * 5000 + "]" * 5000 + ",", 1)
     return text.encode()
-
-
-def _damage_one(damage: Damage, folder: Path, rng: np.random.Generator) -> str:
-    path = sorted(folder.iterdir())[int(rng.integers(0, len(list(folder.iterdir()))))]
-    path.write_bytes(damage(path.read_bytes(), rng))
-    return f"{path.name}: {damage.__name__}"
 
 
 MOST_CPU_SECONDS: Final = 30
@@ -375,51 +366,51 @@ class TooSlowError(BaseException):
     """Past every `except Exception` and `except OSError` of the code under test."""
 
 
-def look_for_findings(case: Case, folder: Path, number: int) -> list[str]:
+def look_for_findings(case: Case, folder: Path, number: int) -> Iterator[str]:
     """Run a case and say what must not have happened."""
     outside: list[str] = []
-    found: list[str] = []
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = _peak_kilobytes()
     try:
-        with _time_limit(), _no_network(outside):
+        with _time_limit(), _no_network(outside), _pretrained_from(case.curves):
             if case.page is not None:
-                found += findings_on(case.page)
-                return found + _findings_of(outside, before)
-            own = number % OWN_PROCESS_EVERY == 0 and case.curves is None
-            with _pretrained_from(case.curves):
-                result = _own_process(case.arguments) if own else recap_here(*case.arguments)
+                yield from list(findings_on(case.page))
+            elif number % OWN_PROCESS_EVERY == 0 and case.curves is None:  # ended by the time limit
+                command = [str(RECAP), *case.arguments]
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+            else:
+                done = recap_here(*case.arguments)
     except TooSlowError:
-        return [f"more than {MOST_CPU_SECONDS} s of the processor, or {MOST_SECONDS} s in all"]
+        yield f"more than {MOST_CPU_SECONDS} s of the processor, or {MOST_SECONDS} s in all"
+        return
     except Exception:
-        return ["traceback: " + traceback.format_exc(limit=-3).replace("\n", " | ")[-600:]]
-    if result.returncode not in (0, 2):
-        found.append(f"exit code {result.returncode}: {result.stderr[-300:]}")
-    if "No such" in result.stderr and "(see `recap" in result.stderr:
-        found.append(f"no command of today: {result.stderr[:200]}")
-    if "Traceback" in result.stderr:
-        found.append(f"traceback: {result.stderr[-400:]}")
-    if result.returncode == 2 and not (result.stderr.startswith("recap: ") and result.stderr.count("\n") == 1):
-        found.append(f"not one line: {result.stderr[:300]!r}")
-    if len(result.stderr) > 4000:
-        found.append(f"a refusal of {len(result.stderr):,} characters")
-    if CONTROLS.search(result.stdout + result.stderr):
-        found.append("control character on the terminal")
-    return found + _findings_of(outside, before) + list(_bad_files(case, folder, result.returncode))
+        yield "traceback: " + traceback.format_exc(limit=-3).replace("\n", " | ")[-600:]
+        return
+    yield from (f"outside request: {address}" for address in outside)
+    if _peak_kilobytes() > max(MOST_KILOBYTES, before):
+        yield f"{_peak_kilobytes():,} KB"
+    if case.page is None:
+        yield from _bad_answers(done)
+        yield from _bad_files(case, folder, done.returncode)
 
 
-def _own_process(arguments: list[str]) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([RECAP, *arguments], capture_output=True, text=True, check=False)  # ended by the time limit
+def _bad_answers(done: "subprocess.CompletedProcess[str]") -> Iterator[str]:
+    """Anything but an answer or a refusal in one line of text."""
+    if done.returncode not in (0, 2):
+        yield f"exit code {done.returncode}: {done.stderr[-300:]}"
+    if "No such" in done.stderr and "(see `recap" in done.stderr:
+        yield f"no command of today: {done.stderr[:200]}"
+    if "Traceback" in done.stderr:
+        yield f"traceback: {done.stderr[-400:]}"
+    if done.returncode == 2 and not (done.stderr.startswith("recap: ") and done.stderr.count("\n") == 1):
+        yield f"not one line: {done.stderr[:300]!r}"
+    if len(done.stderr) > 4000:
+        yield f"a refusal of {len(done.stderr):,} characters"
+    if CONTROLS.search(done.stdout + done.stderr):
+        yield "control character on the terminal"
 
 
 def _peak_kilobytes() -> int:
     return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-
-
-def _findings_of(outside: list[str], before: int) -> list[str]:
-    """Requests to the network, and more memory than before a case and than allowed."""
-    peak = _peak_kilobytes()
-    too_much = [f"{peak:,} KB"] if peak > max(MOST_KILOBYTES, before) else []
-    return [*(f"outside request: {address}" for address in outside), *too_much]
 
 
 def _bad_files(case: Case, folder: Path, code: int) -> Iterator[str]:
@@ -428,20 +419,14 @@ def _bad_files(case: Case, folder: Path, code: int) -> Iterator[str]:
         if path.name.startswith(".") and path.name not in (".cache",):
             yield f"left over: {path.name}"
         if path.suffix == ".html":
-            page = path.read_text(encoding="utf-8")
-            parts = _ActiveParts()
+            page, parts = path.read_text(encoding="utf-8"), _ActiveParts()
             parts.feed(page)
-            if parts.found:
-                yield f"{path.name} holds active HTML: {parts.found[0]}"
+            yield from (f"{path.name} holds active HTML: {part}" for part in parts.found[:1])
             if CONTROLS.search(page):
                 yield f"{path.name} holds a control character"
-    if case.out is None or not case.out.exists():
-        if case.out is not None and code == 0:
-            yield "nothing written after exit code 0"
-        return
-    if code != 0:
-        yield f"something written in spite of exit code {code}"
-    if case.out.is_file():
+    if case.out is not None and case.out.exists() != (code == 0):
+        yield f"{'something' if code else 'nothing'} written after exit code {code}"
+    if case.out is None or not case.out.is_dir():
         return
     try:
         Dataset.load(case.out)
@@ -457,17 +442,17 @@ def _time_limit() -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise TooSlowError
 
-    limits = (
-        (signal.SIGPROF, signal.ITIMER_PROF, MOST_CPU_SECONDS),
-        (signal.SIGALRM, signal.ITIMER_REAL, MOST_SECONDS),
-    )
-    for number, timer, seconds in limits:
+    limits = {
+        signal.ITIMER_PROF: (signal.SIGPROF, MOST_CPU_SECONDS),
+        signal.ITIMER_REAL: (signal.SIGALRM, MOST_SECONDS),
+    }
+    for timer, (number, seconds) in limits.items():
         signal.signal(number, stop)
         signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        for _, timer, _ in limits:
+        for timer in limits:
             signal.setitimer(timer, 0)
 
 
@@ -503,26 +488,23 @@ def main() -> int:
     """Run until the time or the cases are over."""
     parser = argparse.ArgumentParser(description="Fuzz the recap command.")
     parser.add_argument("--minutes", type=float, default=5.0)
-    parser.add_argument("--cases", type=int, default=1_000_000)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=0)
+    for name, default in (("--cases", 1_000_000), ("--first", 0), ("--seed", 0)):
+        parser.add_argument(name, type=int, default=default)
     options = parser.parse_args()
-    os.environ["OMP_NUM_THREADS"] = "1"
     root = Path(tempfile.mkdtemp(prefix="recap-fuzz-"))
-    os.environ["RECAP_HOME"] = str(root / "home")
+    os.environ |= {"OMP_NUM_THREADS": "1", "RECAP_HOME": str(root / "home")}
     counts: Counter[str] = Counter()
-    ends = time.monotonic() + 60 * options.minutes
-    findings = number = 0
+    began, findings = time.monotonic(), 0
     try:
         originals = Originals(root / "originals")
         os.chdir(root)
         for number in range(options.first, options.first + options.cases):
-            if time.monotonic() > ends:
+            if time.monotonic() > began + 60 * options.minutes:
                 break
-            rng = np.random.default_rng([options.seed, number])
-            folder = root / "case"
+            rng, folder = np.random.default_rng([options.seed, number]), root / "case"
             folder.mkdir()
-            case = make_case(originals, folder, rng)
+            family = FAMILIES[int(rng.choice(len(FAMILIES), p=SHARES))]
+            case = family(originals, folder, rng)
             counts[case.arguments[0]] += 1
             for finding in look_for_findings(case, folder, number):
                 findings += 1
@@ -533,8 +515,8 @@ def main() -> int:
         os.chdir("/")
         shutil.rmtree(root, ignore_errors=True)
     facts = {"cases": sum(counts.values()), "findings": findings, "seed": options.seed, "commands": dict(counts)}
-    took = time.monotonic() - ends + 60 * options.minutes
-    print(json.dumps(facts | {"seconds": round(took), "peak_megabytes": _peak_kilobytes() >> 10}))
+    took = round(time.monotonic() - began)
+    print(json.dumps(facts | {"seconds": took, "peak_megabytes": _peak_kilobytes() >> 10}))
     return 1 if findings else 0
 
 

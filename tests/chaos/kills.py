@@ -22,10 +22,11 @@ import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from recap.checkpoint import Checkpoint
+from recap.checkpoint import WEIGHTS, Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import RecapError
 from recap.storage.frames import SUFFIXES
@@ -86,21 +87,17 @@ def commands(folder: Path) -> dict[str, Command]:
     users = walking_dataset(users=400, days=10)
     users.save(many)
     write_untrained_checkpoint(users, checkpoint)
-    lenient = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1"]
-    prepare = ["prepare", str(table), "--timezone", "UTC", *lenient]
-    every_step = "--epochs 2 --device cpu --set save_every_seconds=0 --resume"
-    train = ["train", str(data), *WORDS, *every_step.split()]
-    predict = ["predict", str(checkpoint), "--data", str(many), "--why"]
+    prepare = f"prepare {table} --timezone UTC --set min_poi_checkins=1 --set min_user_checkins=1".split()
+    train = f"train {data} --epochs 2 --device cpu --set save_every_seconds=0 --resume".split()
+    whole = in_folder(Dataset.load, "checkins.parquet", "pois.parquet", "users.parquet")
     return {
-        "prepare": Command(
-            prepare, in_folder(Dataset.load, "checkins.parquet", "pois.parquet", "users.parquet"), replaces=data
-        ),
-        "train": Command(train, in_folder(Checkpoint.load, "model.safetensors", "vocabulary.parquet")),
-        "predict": Command(predict, in_file, SUFFIXES),
+        "prepare": Command(prepare, whole, replaces=data),
+        "train": Command([*train[:2], *WORDS, *train[2:]], in_folder(Checkpoint.load, WEIGHTS, "vocabulary.parquet")),
+        "predict": Command(f"predict {checkpoint} --data {many} --why".split(), in_file, SUFFIXES),
     }
 
 
-def start(command: Command, out: Path, renames: int | None = None) -> multiprocessing.process.BaseProcess:
+def start(command: Command, out: Path, renames: int | None = None) -> BaseProcess:
     """The command in a process of its own, which ends before its change of names of this number."""
     process = FORKED.Process(target=_run, args=(command.words, str(out), renames))
     process.start()

@@ -12,7 +12,6 @@ from PIL import Image, ImageColor
 from analysis.figures.palette import LIGHT
 from analysis.learn.course import COURSE
 from recap import columns as c
-from recap.data.dataset import Dataset
 from tests.background import wait_for
 from tests.e2e.conftest import (
     PATIENCE_MS,
@@ -24,8 +23,8 @@ from tests.e2e.conftest import (
     violations,
     wait_until_idle,
 )
-from tests.learn_worlds import DEMO
 from tests.shell import RECAP
+from tests.test_docs_commands import demo_rows
 
 expect = playwright_api.expect
 Open = Callable[..., Page]
@@ -200,17 +199,13 @@ def test_help_marks_change_nothing(open_page: Open) -> None:
 
 def visits() -> bytes:
     """12,000 check-ins of the demo city under other names."""
-    city = Dataset.load(DEMO / "dataset")
-    rows = city.checkins.sort_values([c.TIME, c.USER]).head(12_000)
-    places = city.pois.iloc[rows[c.POI]]
+    rows = demo_rows(10_000).sort_values([c.TIME, c.USER]).head(12_000)
     table = rows[[c.USER, c.POI]].rename(columns={c.USER: "customer", c.POI: "shop"})
     table["shop"] = "s" + table["shop"].astype(str)
-    table["visited"] = rows[c.TIME].dt.strftime("%Y-%m-%dT%H:%M:%SZ").to_numpy()
+    table["visited"] = rows[c.TIME].dt.strftime("%Y-%m-%dT%H:%M:%SZ")
     # On land: the invented city lies in the sea, where a table's coordinates look swapped.
-    table["lat_deg"], table["lon_deg"] = places[c.LATITUDE].to_numpy() + 5.5, places[c.LONGITUDE].to_numpy() + 15.8
-    text = io.StringIO()
-    table.to_csv(text, index=False)
-    return text.getvalue().encode()
+    table["lat_deg"], table["lon_deg"] = rows[c.LATITUDE] + 5.5, rows[c.LONGITUDE] + 15.8
+    return table.to_csv(index=False).encode()
 
 
 def test_from_a_file_to_the_map(open_page: Open) -> None:

@@ -54,7 +54,6 @@ def test_it_runs_from_there(installed: release.Installed) -> None:
 
 @pytest.mark.parametrize("attempt", [release.predict, release.train, release.run_doctests])
 def test_it_works(installed: release.Installed, attempt: Callable[[release.Installed], str]) -> None:
-    """What `make release` tries before a release."""
     assert attempt(installed)
 
 

@@ -60,17 +60,10 @@ def trackintel() -> pd.DataFrame:
 
 def scikit_mobility() -> pd.DataFrame:
     """Its stops mapped to a tessellation: naive times, and tiles as text."""
-    table = visits()
-    return pd.DataFrame(
-        {
-            "datetime": table["time"].dt.tz_localize(None),
-            "lat": table["lat"],
-            "lng": table["lon"],
-            "uid": table["user_id"],
-            "leaving_datetime": table["time"].dt.tz_localize(None) + pd.to_timedelta(np.arange(len(table)) % 50, "min"),
-            "tile_ID": table["place_id"],
-        }
-    )
+    names = {"time": "datetime", "lon": "lng", "user_id": "uid", "place_id": "tile_ID"}
+    table = visits().rename(columns=names)
+    table["datetime"] = table["datetime"].dt.tz_localize(None)
+    return table.assign(leaving_datetime=table["datetime"] + pd.to_timedelta(np.arange(len(table)) % 50, "min"))
 
 
 def by_time() -> pd.DataFrame:
@@ -110,13 +103,10 @@ def test_a_frame_is_read_as_its_file(frame: Callable[[], pd.DataFrame], tmp_path
 
 
 def test_tables_of_arrow_are_read_and_polars_through_it() -> None:
-    """The same dataset as from pandas."""
-    expected = recap.prepare(visits(), timezone="Europe/Zurich", settings=LENIENT)
-    tables: list[Any] = [pa.Table.from_pandas(visits())]
+    tables: list[Any] = [visits(), pa.Table.from_pandas(visits())]
     if find_spec("polars") is not None:
-        tables.append(importlib.import_module("polars").from_arrow(tables[0]))
-    for table in tables:
-        assert recap.prepare(table, timezone="Europe/Zurich", settings=LENIENT).hash == expected.hash
+        tables.append(importlib.import_module("polars").from_arrow(tables[1]))
+    assert len({recap.prepare(table, timezone="Europe/Zurich", settings=LENIENT).hash for table in tables}) == 1
 
 
 def test_columns_can_be_named_and_the_dataset_saved(tmp_path: Path) -> None:
@@ -137,7 +127,6 @@ def test_columns_can_be_named_and_the_dataset_saved(tmp_path: Path) -> None:
         (lambda: recap.prepare(visits(), timezone="Zurich"), ConfigError, "timezone expects an IANA name"),
         (lambda: recap.prepare(visits(), columns={"usr": "user_id"}), ConfigError, "columns knows no field 'usr'"),
         (lambda: recap.prepare(visits(), colums={}), ConfigError, "unknown field 'colums'"),  # type: ignore[call-arg]
-        (lambda: recap.prepare(visits().assign(lat=99.5)), DataError, "latitude"),
         (lambda: recap.prepare(visits().iloc[:0]), DataError, "DataFrame"),
         (lambda: recap.prepare([1, 2]), DataError, "must be a DataFrame of pandas or polars, or a path, got list"),
         (lambda: recap.prepare(visits().set_index("user_id", drop=False)), DataError, "an index named 'user_id'"),
@@ -146,17 +135,12 @@ def test_columns_can_be_named_and_the_dataset_saved(tmp_path: Path) -> None:
             DataError,
             "got polars.LazyFrame",
         ),
-        (lambda: recap.prepare("nothing.csv"), DataError, "nothing.csv does not exist"),
-        (lambda: recap.load("visit_counts"), ConfigError, "'visit_counts' is neither a checkpoint folder nor one of"),
-        (lambda: recap.train(walking_dataset(), "recapp"), ConfigError, "unknown preset 'recapp'"),
         (lambda: predicted(users=["nobody"]), CaseError, "no user 'nobody'; users takes ids"),
         (lambda: predicted(as_of="soon"), ConfigError, "as_of expects a time"),
         (lambda: predicted(as_of="1999-01-01"), CaseError, "choose a later as_of"),
-        (lambda: predicted(at="2030-01-01"), ConfigError, "cannot read the time of the next check-in"),
         (lambda: predicted(timezone="UTC"), ConfigError, "need checkins"),
         (lambda: predicted(top=0), ConfigError, "top must be a whole number of at least 1, got 0"),
         (lambda: predicted(top=2.5), ConfigError, "got 2.5"),
-        (lambda: predicted(top=None), ConfigError, "got None"),
         (lambda: predicted(users=7), ConfigError, "got 7: write users=[7]"),
         (lambda: recap.load("visit_count").evaluate(walking_dataset(), split="tset"), ConfigError, "unknown split"),
     ],
@@ -206,16 +190,17 @@ def test_as_of_and_new_places_and_added_checkins(caplog: pytest.LogCaptureFixtur
         model.predict(data, checkins=visits().groupby("user_id").head(45), timezone="Europe/Zurich")
 
 
-def test_a_table_of_metrics_is_the_evaluation() -> None:
+@pytest.mark.parametrize(
+    ("name", "protocol"), [("markov", "every_step"), ("markov", "every_next"), ("visit_count_at_time", "every_next")]
+)
+def test_a_table_of_metrics_is_the_evaluation(name: str, protocol: Any) -> None:
     """One row for each group, in its order, with the evaluation's numbers."""
     data = walking_dataset()
     graph = TransitionGraph.from_dataset(data)
-    for name, protocol in (("markov", "every_step"), ("markov", "every_next"), ("visit_count_at_time", "every_next")):
-        metrics = evaluate(build_baseline(name, data, graph), data, graph, protocol=protocol).metrics
-        found = recap.load(name).evaluate(data, protocol=protocol, given_time=name != "markov")
-        assert found.columns.tolist() == ["group", *metrics["all"]]
-        assert found["group"].tolist() == list(metrics)
-        assert found.loc[0, "mrr"] == metrics["all"]["mrr"]
+    metrics = evaluate(build_baseline(name, data, graph), data, graph, protocol=protocol).metrics
+    found = recap.load(name).evaluate(data, protocol=protocol, given_time=name != "markov").set_index("group")
+    assert found.index.tolist() == list(metrics) and found.columns.tolist() == [*metrics["all"]]
+    assert found.loc["all", "mrr"] == metrics["all"]["mrr"]
 
 
 def test_a_trained_model_lasts_as_long_as_its_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

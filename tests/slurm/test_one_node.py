@@ -20,7 +20,6 @@ from tests.background import (
     wait_for,
     wait_for_epoch,
     wait_until_over,
-    walking_dataset,
 )
 from tests.tiny import WORDS
 
@@ -41,13 +40,6 @@ LONG = {"epochs": 3000, "overrides": ["validate_every=3000", "save_every_seconds
 @pytest.fixture
 def store(tmp_path: Path) -> RunStore:
     return new_store(tmp_path / "home", **SETTINGS)
-
-
-@pytest.fixture(scope="module")
-def dataset_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("data") / "small"
-    walking_dataset().save(folder)
-    return folder
 
 
 def submit(store: RunStore, dataset_folder: Path, **fields: object) -> RunFolder:

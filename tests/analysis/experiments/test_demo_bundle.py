@@ -1,8 +1,6 @@
 """What the bundle ships is what its models say."""
 
 import json
-from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 import pandas as pd
@@ -23,26 +21,27 @@ from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
 from recap.evaluation.metrics import metrics_by_group
 from recap.storage.artifacts import sha256_of, verify_sums
-
-BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
+from tests.learn_worlds import DEMO
 
 
 @pytest.fixture(scope="module")
 def opened() -> Workspace:
-    return Workspace.open(BUNDLE / "dataset")
+    return Workspace.open(DEMO / "dataset")
 
 
 def shipped_records(opened: Workspace, model: str) -> pd.DataFrame:
-    def missing() -> NoReturn:
-        raise AssertionError("the bundle ships no records of it")
-
-    return kept_table(records_key(opened.dataset.hash, model), missing, rows=len(opened.cases), bundle=BUNDLE)
+    return kept_table(
+        records_key(opened.dataset.hash, model),
+        lambda: pytest.fail("the bundle ships no records of it"),
+        rows=len(opened.cases),
+        bundle=DEMO,
+    )
 
 
 @pytest.mark.parametrize("name", ["recap", *COUNTING_BASELINES])
 def test_shipped_records_are_fresh(name: str, opened: Workspace) -> None:
     """Ranks, parts and best places equal a new evaluation of the shipped checkpoint, up to rounding."""
-    model = opened.with_model(BUNDLE / "checkpoint" if name == "recap" else name)
+    model = opened.with_model(DEMO / "checkpoint" if name == "recap" else name)
     shipped, fresh = shipped_records(opened, model.key), model.score()
     later = [c.FIRST_PROBABILITY, c.LOG_LIKELIHOOD, c.LIST_90]  # which records of before lack
     assert [name for name in fresh if name in shipped or name not in later] == list(shipped)
@@ -54,7 +53,7 @@ def test_shipped_records_are_fresh(name: str, opened: Workspace) -> None:
 
 def test_the_bundles_are_small() -> None:
     """At most 25 MB of bundles in the repository and in every wheel, and no weights stored twice."""
-    files = [path for path in BUNDLE.parent.rglob("*") if path.is_file()]
+    files = [path for path in DEMO.parent.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= 25_000_000
     weights = [sha256_of(path) for path in files if path.suffix == ".safetensors" and path.stem == "model"]
     assert len(weights) == len(set(weights)) == 2
@@ -62,7 +61,7 @@ def test_the_bundles_are_small() -> None:
 
 def test_the_curves_of_four_more_seeds_are_shipped(opened: Workspace) -> None:
     """Each has curves of its own for every feature, close to the shipped model's but not the same."""
-    checkpoint = Checkpoint.load(BUNDLE / "checkpoint")
+    checkpoint = Checkpoint.load(DEMO / "checkpoint")
     own = learned_curves(Predictor(checkpoint, opened.dataset))
     replicates = replicate_curves(checkpoint)
     assert len(replicates) == 4
@@ -77,12 +76,12 @@ def test_the_curves_of_four_more_seeds_are_shipped(opened: Workspace) -> None:
 def test_published_models_are_shipped_as_records(opened: Workspace) -> None:
     """LoTNext and the strongest by validation of the card's others: sealed, every place ranked, as the card says."""
     shipped = [item for item in find_predictions(opened.dataset.hash) if item.shipped]
-    verify_sums(BUNDLE / SHIPPED_PREDICTIONS, [item.path.name for item in shipped])
-    assert {path.name for path in (BUNDLE / SHIPPED_PREDICTIONS).iterdir()} == {
+    verify_sums(DEMO / SHIPPED_PREDICTIONS, [item.path.name for item in shipped])
+    assert {path.name for path in (DEMO / SHIPPED_PREDICTIONS).iterdir()} == {
         "SHA256SUMS",
         *(item.path.name for item in shipped),
     }
-    card = (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8").split("## Published models trained here")[1]
+    card = (DEMO / "MODEL_CARD.md").read_text(encoding="utf-8").split("## Published models trained here")[1]
     table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in card.splitlines() if line.startswith("| ")]
     rows = {cells[0]: cells for cells in table[1:]}
     assert len(rows) == len(BUNDLED_PUBLISHED) == 6
@@ -102,18 +101,18 @@ def test_published_models_are_shipped_as_records(opened: Workspace) -> None:
 
 def test_shipped_card_is_what_the_template_says(opened: Workspace) -> None:
     """The card in the bundle is the one made from its dataset, checkpoint and ablations; what checks found follows."""
-    ablations = json.loads((BUNDLE / "ablations.json").read_text(encoding="utf-8"))
-    made = bundle_card(opened.dataset, Checkpoint.load(BUNDLE / "checkpoint"), ablations)
-    assert (BUNDLE / "MODEL_CARD.md").read_text(encoding="utf-8").startswith(made)
+    ablations = json.loads((DEMO / "ablations.json").read_text(encoding="utf-8"))
+    made = bundle_card(opened.dataset, Checkpoint.load(DEMO / "checkpoint"), ablations)
+    assert (DEMO / "MODEL_CARD.md").read_text(encoding="utf-8").startswith(made)
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "paper"])
 def test_seed_replicates_are_shipped_as_tables(name: str, opened: Workspace) -> None:
     """Ablations with the records' ranks, and four further seeds of both models, of the same cases and format."""
-    checkpoint = Checkpoint.load(BUNDLE / name)
+    checkpoint = Checkpoint.load(DEMO / name)
     digests, rows = (opened.dataset.hash, checkpoint.hash), len(opened.cases)
-    own = opened.with_model(BUNDLE / name).kept_ablations()
-    seeds = seed_tables(*digests, rows=rows, bundle=BUNDLE)
+    own = opened.with_model(DEMO / name).kept_ablations()
+    seeds = seed_tables(*digests, rows=rows, bundle=DEMO)
     seed = checkpoint.manifest.train.seed
     assert own is not None and (own["rank"] == shipped_records(opened, checkpoint.hash)["rank"]).all()
     assert list(seeds) == [seed + 1, seed + 2, seed + 3, seed + 4]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -55,12 +56,6 @@ SPEC: dict[str, Any] = {
 }
 
 
-def stop_from(step: int | None) -> Callable[[], bool]:
-    """Asks to stop from this step on."""
-    steps = count(1)
-    return lambda: step is not None and next(steps) >= step
-
-
 ASIDE: dict[str, Any] = {
     "device": torch.device("cpu"),
     "command": "recap experiment run two-arms",
@@ -74,12 +69,18 @@ def run(
     return run_experiment(spec, dataset or small_city(), out, stop=stop_from(stop_after), **ASIDE)
 
 
+def stop_from(step: int | None) -> Callable[[], bool]:
+    """Asks to stop from this step on."""
+    steps = count(1)
+    return lambda: step is not None and next(steps) >= step
+
+
 def numbers(result: ExperimentResult) -> list[Any]:
     """What must not depend on how often a run was interrupted: everything but times."""
-    return [
-        (arm.arm, arm.seed, arm.digest, {k: v for k, v in arm.values.items() if k not in ("cost", "test_seconds")})
-        for arm in result.arms
-    ] + [result.comparisons]
+    arms = result.model_dump()["arms"]
+    for arm in arms:
+        arm["values"] = {name: value for name, value in arm["values"].items() if name not in ("cost", "test_seconds")}
+    return [arms, result.comparisons]
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +91,9 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[ExperimentResult, Pa
 
 def test_an_experiment_cut_in_the_middle_goes_on(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:
     """Stopped in the first and in the third training, then run again: the numbers of the uninterrupted run."""
-    spec = check_spec(SPEC)
-    first = run(spec, tmp_path, stop_after=3)
+    first, second, third = (run(check_spec(SPEC), tmp_path, stop_after=step) for step in (3, 12, None))
     assert not first.finished and len(first.arms) < 2
-    second = run(spec, tmp_path, stop_after=12)
-    assert not second.finished
-    third = run(spec, tmp_path)
-    assert third.finished
+    assert not second.finished and third.finished
     assert numbers(third) == numbers(done[0])
 
 
@@ -132,27 +129,20 @@ def test_bad_specs_are_refused(change: dict[str, Any], message: str) -> None:
 
 
 def test_spec_files(tmp_path: Path) -> None:
-    """An unknown name, a missing file, no TOML."""
-    with pytest.raises(ConfigError, match="unknown experiment 'moon'; choose one of ablation"):
-        load_spec("moon")
-    with pytest.raises(ConfigError, match="cannot read"):
-        load_spec(str(tmp_path / "none.toml"))
     (tmp_path / "bad.toml").write_text("name = ")
-    with pytest.raises(ConfigError, match="is not TOML"):
-        load_spec(str(tmp_path / "bad.toml"))
+    unknown = ("moon", "unknown experiment 'moon'; choose one of ablation")
+    for name, message in (unknown, (tmp_path / "none.toml", "cannot read"), (tmp_path / "bad.toml", "is not TOML")):
+        with pytest.raises(ConfigError, match=message):
+            load_spec(str(name))
 
 
 def test_comparing_means_over_seeds() -> None:
     """Two seeds that are each other's opposite cancel; one seed alone is the plain comparison."""
-    dataset = small_city()
-    graph = TransitionGraph.from_dataset(dataset)
-    good, poor = (
-        measure(build_baseline(name, dataset, graph), dataset, graph)[1] for name in ("visit_count", "popularity")
+    good, poor = (measured(name)[1] for name in ("visit_count", "popularity"))
+    both, mixed, alone = (
+        compare_means(*pair) for pair in (([good, poor], [poor, good]), ([good, poor], [poor]), ([good], [poor]))
     )
-    both = compare_means([good, poor], [poor, good])
     assert np.allclose(both[both["n"] > 0][["difference", "low", "high"]], 0.0)
-    mixed = compare_means([good, poor], [poor])
-    alone = compare_means([good], [poor])
     assert mixed["difference"].to_numpy() == pytest.approx(alone["difference"].to_numpy() / 2, nan_ok=True)
 
 
@@ -161,21 +151,24 @@ def test_every_arm_and_seed_is_measured(done: tuple[ExperimentResult, Path]) -> 
     result, folder = done
     trained = product(("plain", "no-graph"), (1, 2))
     assert [(arm.arm, arm.seed) for arm in result.arms] == [("visit_count", None), *trained]
-    assert result.finished
-    assert ExperimentResult.load(folder / "two-arms" / RESULT_FILE) == result
+    assert result.finished and ExperimentResult.load(folder / "two-arms" / RESULT_FILE) == result
     counted, first, second, without, _ = (arm.values for arm in result.arms)
     assert first["every_step"] != second["every_step"] and counted["every_step"]["all"]["hr1"] > 0
     assert first["cost"]["test_seconds"] > 0 and "reach" not in without
     assert {(row.arm, row.other) for row in result.comparisons} == {("plain", "visit_count")}
     assert {row.group for row in result.comparisons} == {"all", "head", "tail", "new"}
-    dataset = small_city()
-    graph = TransitionGraph.from_dataset(dataset)
-    row = unseen_reach(dataset, graph, 2)[1]
-    alone, _ = measure(build_baseline("visit_count", dataset, graph), dataset, graph)
-    assert alone["every_step"] == counted["every_step"], "the same within every next check-in"
     assert {row.protocol for row in result.comparisons} == set(PROTOCOLS)
+    alone, _ = measured("visit_count")
+    assert alone["every_step"] == counted["every_step"], "the same within every next check-in"
+    row = unseen_reach(small_city(), TransitionGraph.from_dataset(small_city()), 2)[1]
     expected = {"candidates": row["candidates"], "coverage": 100 * row["coverage"], "snr": row["snr_x1000"]}
     assert first["reach"] == expected
+
+
+def measured(name: str) -> tuple[dict[str, Any], pd.DataFrame]:
+    """A counter's values and records."""
+    graph = TransitionGraph.from_dataset(small_city())
+    return measure(build_baseline(name, small_city(), graph), small_city(), graph)
 
 
 def test_a_training_is_named_by_data_and_parts() -> None:
@@ -203,13 +196,12 @@ def test_results_of_another_dataset_are_never_mixed_in(done: tuple[ExperimentRes
 def test_result_files_are_checked(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:
     """Another format and a broken file: one clear error each."""
     content = json.loads((done[1] / "two-arms" / RESULT_FILE).read_text())
-    newer, broken = tmp_path / "newer.json", tmp_path / "broken.json"
-    newer.write_text(json.dumps(content | {"format_version": 99}))
+    (tmp_path / "newer.json").write_text(json.dumps(content | {"format_version": 99}))
     with pytest.raises(FormatVersionError, match="99"):
-        ExperimentResult.load(newer)
-    broken.write_text("{")
+        ExperimentResult.load(tmp_path / "newer.json")
+    (tmp_path / "broken.json").write_text("{")
     with pytest.raises(DataError, match="not an experiment result"):
-        ExperimentResult.load(broken)
+        ExperimentResult.load(tmp_path / "broken.json")
 
 
 def test_changes_of_all_arms_come_before_an_arms_own() -> None:
@@ -255,9 +247,8 @@ def test_the_tables_by_hand(done: tuple[ExperimentResult, Path]) -> None:
     assert "| A | .1500 [.0300, .6000] | .3000 |" in text and "| B | .0500 [.0100, .2000] | – |" in text
 
 
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command(home: Path, tmp_path: Path) -> None:
     """It prints the result, with imported predictions as rows; a bad name is one line and exit code 2."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     dataset, spec = tmp_path / "data", tmp_path / "mine.toml"
     small_city().save(dataset)
     spec.write_text(

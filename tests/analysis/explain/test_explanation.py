@@ -49,7 +49,6 @@ from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import recap as recap_config
 from tests.analysis.planted import MODELS, predictor_of, rescore, small_predictor
-from tests.analysis.records.test_causes import KINDS
 from tests.checkins import split_dataset
 from tests.untrained import write_untrained_checkpoint
 from tests.worlds import small_city
@@ -421,7 +420,7 @@ def test_the_picture_ends_at_the_score(model: str) -> None:
 
 def test_the_headline_names_what_costs_most_on_its_own_ground() -> None:
     """Known places are ranked among known ones alone: nothing said of new places can move them."""
-    predictor = small_predictor(**KINDS["curves"][0])
+    predictor = small_predictor(**MODELS["corrected curves"])
     table = describe_ablations(predictor, predictor.cases)
     for number in range(0, len(table), 9):
         row, target = int(predictor.cases["row"][number]), int(predictor.cases["target"][number])

@@ -5,11 +5,11 @@ from dataclasses import replace
 from itertools import chain, combinations
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.explain.curves import learned_curves
 from analysis.figures.palette import DARK
 from analysis.formatting import percent, signed_points
 from analysis.glossary import TERMS, glossary_page
@@ -57,6 +57,7 @@ def test_answers_are_found_again(two_cities: list[tuple[Path, Path]], city: int)
         assert right[key] == getattr(answers, key)(), key
     reply = lessons["visits"].guess.choices[0].reply
     assert all(percent(share, 1) in reply for share in answers.alone), (reply, answers.alone)
+    assert planted_rank(build_toy_town(0.5, 0.0, 0).dataset, "House 7", "Square 1") == 1, "the path of lesson 2"
     lead, stable = answers.score(int(lessons["score"].deeper.params["case"]))
     assert lessons["score"].guess.choices[right["score"][0]].label == LABELS[lead]
     assert right["score"][1] == stable
@@ -83,20 +84,11 @@ def test_the_clock_moves_the_first_place(two_cities: list[tuple[Path, Path]], ci
     assert "With the time given " in lesson.check.choices[gain].reply and (gain == 2) == (city == "demo")
 
 
-def test_the_toy_towns_path_is_the_likeliest() -> None:
-    """The guess of lesson 2, by dictionaries of shares: from House 7 two hops lead to Square 1 first of all."""
-    assert planted_rank(build_toy_town(0.5, 0.0, 0).dataset, "House 7", "Square 1") == 1
-
-
 def test_the_curve_is_the_models() -> None:
     """Its shape by its ends and its middle; the place that is asked for is found again among the user's check-ins."""
     lesson, world = demo_lesson(ENTRIES["curve"]), demo_world("checkpoint")
-    curves = world.predictor.model.curves
-    assert curves is not None
-    row = [feature.name for feature in curves.curves.of.features].index("time_since_visit")
-    knots = curves.curves.knot_FK1[row][curves.curves.knot_FK1[row].isfinite()].double().numpy()
-    levels = curves.curves.levels[row].double().numpy()[: len(knots)]
-    first, middle, last = np.interp([knots[1], (knots[1] + knots[-1]) / 2, knots[-1]], knots, levels)
+    curve = next(curve for curve in learned_curves(world.predictor) if curve.name == "time_since_visit")
+    first, middle, last = map(curve.at, (curve.knots[1], (curve.knots[1] + curve.knots[-1]) / 2, curve.knots[-1]))
     assert first + FLAT < middle and first + FLAT < last and abs(last - middle) < FLAT
     assert list(SHAPES)[lesson.guess.right] == "It rises"
     picture = lesson.check.picture
@@ -104,16 +96,11 @@ def test_the_curve_is_the_models() -> None:
     marks = picture.table().set_index("Mark")["Points"]
     name = lesson.check.prompt.split(" was last at ")[1].split(" ")[0].replace("\\", "")
     user, table = int(lesson.check.prompt.split()[1]), world.dataset.checkins
-    tests = world.cases[world.cases[c.USER] == user]
-    now = int(tests[c.ROW].iloc[0])
+    now = int(world.cases.loc[world.cases[c.USER] == user, c.ROW].iloc[0])
     mine = table.iloc[:now][(table[c.USER] == user).to_numpy()[:now]]
-    hours = [
-        (table[c.TIME].iloc[now] - time).total_seconds() / 3600
-        for poi, time in zip(mine[c.POI], mine[c.TIME], strict=True)
-        if world.labels[poi].startswith(name)
-    ]
-    points = {signed_points(float(np.interp(1 + np.log1p(ago), knots, levels))) for ago in hours}
-    assert marks["ABC"[lesson.check.right]] in points
+    mine = mine[[world.labels[poi].startswith(name) for poi in mine[c.POI]]]
+    hours = (table[c.TIME].iloc[now] - mine[c.TIME]).dt.total_seconds() / 3600
+    assert marks["ABC"[lesson.check.right]] in {signed_points(curve.at(1 + math.log1p(ago))) for ago in hours}
 
 
 EACH_LESSON = pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.outline.key)
@@ -137,7 +124,7 @@ def test_every_figure_can_be_drawn_and_read_out(entry: Entry) -> None:
 
 def test_no_two_texts_overlap_on_the_map_of_the_toy_town() -> None:
     """A town some 350 pixels high: a letter takes at most 6 by 14."""
-    lesson = demo_lesson(next(entry for entry in COURSE if entry.outline.key == "two_hops"))
+    lesson = demo_lesson(ENTRIES["two_hops"])
     for middle in range(len(lesson.handles[0].positions)):
         (chart,) = lesson.scene((middle,)).charts
         texts = draw(chart, DARK).layout.annotations
@@ -184,11 +171,9 @@ def test_names_are_escaped_and_real_cities_ask_nothing() -> None:
     picture = Bars("<b>Bar</b>", "<b>Bar</b>", (Bar("<b>Bar</b>", 1.0, "<b>Bar</b>"),))
     hostile = replace(lesson, intro="To **<b>Bar</b> \\*x\\***", guess=replace(lesson.guess, picture=picture))
     page = sheet_html("handout", "<i>Town</i>", [None, hostile, *[None] * (len(COURSE) - 2)])
-    assert "<b>Bar</b>" not in page and "<i>Town" not in page
-    assert "&lt;b&gt;Bar&lt;/b&gt; *x*" in page
+    assert "<b>Bar</b>" not in page and "<i>Town" not in page and "&lt;b&gt;Bar&lt;/b&gt; *x*" in page
     empty = sheet_html("handout", "Town", [None] * len(COURSE))
-    assert "Guess:" not in empty
-    assert COURSE[0].outline.questions[0] in empty
+    assert "Guess:" not in empty and COURSE[0].outline.questions[0] in empty
 
 
 CHOICES = st.one_of(st.none(), st.integers(0, MOST_CHOICES - 1))

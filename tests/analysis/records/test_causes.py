@@ -36,23 +36,22 @@ from recap.evaluation.ranks import rank_of
 from recap.evaluation.records import write_records
 from recap.evaluation.scoring import rank_cases
 from recap.storage.cache_keys import COMPUTED
-from tests.analysis.planted import predictor_of, small_predictor
+from tests.analysis.planted import MODELS, predictor_of, small_predictor
+from tests.learn_worlds import DEMO
 from tests.worlds import small_city
 
 PAPER = {"history", "two_hops", "past_visits", "core", "correction", "graph_token"}
-KINDS: dict[str, tuple[dict[str, Any], set[str]]] = {
-    "paper": ({}, PAPER),
-    "curves": ({"prior": {"kind": "curves"}, "core_scope": "unvisited"}, set(ABLATIONS)),
-    "curves alone": (
-        {"prior": {"kind": "curves"}, "core_scope": "nowhere", "use_correction": False, "use_graph": False},
-        set(ABLATIONS) - {"core", "correction", "graph_token"},
-    ),
+KINDS = {
+    "paper": PAPER,
+    "corrected curves": set(ABLATIONS),
+    "curves alone": set(ABLATIONS) - {"core", "correction", "graph_token"},
 }
+"""What can be left out of the small models."""
 
 
 @cache
 def predictor(kind: str) -> Predictor:
-    return small_predictor(**KINDS[kind][0])
+    return small_predictor(**MODELS[kind])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,8 +60,8 @@ def test_every_rank_is_that_of_the_case_scored_alone(kind: str) -> None:
     base = predictor(kind)
     described = describe_ablations(base, base.cases)
     assert list(described) == list(COLUMNS)
-    assert {name for name in ABLATIONS if described[f"without_{name}"].notna().all()} == KINDS[kind][1]
-    assert described[[f"without_{name}" for name in set(ABLATIONS) - KINDS[kind][1]]].isna().all(axis=None)
+    assert {name for name in ABLATIONS if described[f"without_{name}"].notna().all()} == KINDS[kind]
+    assert described[[f"without_{name}" for name in set(ABLATIONS) - KINDS[kind]]].isna().all(axis=None)
     groups = {slug(term.group) for term in base.scorer.terms}
     total_N = described[[f"contribution_{name}" for name in groups]].sum(axis=1)
     assert groups <= set(GROUP_NAMES)
@@ -105,11 +104,9 @@ TABLE = pd.DataFrame(
 def test_found_by_means_found_with_and_lost_without() -> None:
     """At K = 5: case 0 needs two hops, case 1 the core, case 2 is missed because of the core, case 3 of two hops."""
     causes, obstacles = causes_of(TABLE, 5), obstacles_of(TABLE, 5)
-    assert causes["two_hops"].tolist() == [True, False, False, False]
-    assert causes["core"].tolist() == [False, True, False, False]
-    assert obstacles["two_hops"].tolist() == [False, False, False, True]
-    assert obstacles["core"].tolist() == [False, False, True, False]
-    assert not causes["history"].any() and not obstacles["history"].any()
+    for found, two_hops, core in ((causes, [1, 0, 0, 0], [0, 1, 0, 0]), (obstacles, [0, 0, 0, 1], [0, 0, 1, 0])):
+        assert found["two_hops"].tolist() == two_hops and found["core"].tolist() == core
+        assert not found["history"].any()
     assert found_by(TABLE, "two_hops", 5).tolist() == causes["two_hops"].tolist()
     assert causes_of(TABLE, 9)["core"].tolist() == [False, False, False, True]
     assert count_lost_hits(TABLE, 5) == LostHits(5, 2, {"two_hops": 1, "core": 1})
@@ -134,7 +131,7 @@ def test_a_group_is_worth_what_is_lost_without_it() -> None:
 
 def test_ties_are_counted_as_in_the_records() -> None:
     """A model of zeros ties places: better and tied places are those of an evaluation."""
-    base = predictor_of(small_city(), **KINDS["paper"][0])  # of its own: it is changed
+    base = predictor_of(small_city())  # of its own: it is changed
     with torch.no_grad():
         for weight in base.scorer.model.parameters():
             weight.zero_()
@@ -183,6 +180,12 @@ def kept(made: list[int], *, rows: int = 2, said: str = "d", **options: Any) -> 
     return kept_table(key(said), make, rows=rows, **options)
 
 
+def ship(bundle: Path) -> dict[str, Any]:
+    """A bundle that comes with the table; the option that reads it."""
+    write_records(pd.DataFrame({"n": [7, 8]}), key().shipped_in(bundle), key().metadata)
+    return {"bundle": bundle}
+
+
 def key(said: str = "d") -> TableKey:
     """Of datasets whose hashes begin alike."""
     return TableKey("0" * 60 + said, "model", "test", "misses")
@@ -209,27 +212,23 @@ def test_made_once_and_again_where_it_does_not_fit(tmp_path: Path) -> None:
 
 def test_a_bundle_comes_with_its_tables(tmp_path: Path) -> None:
     """What a bundle ships is read and nothing is kept; of another dataset or length it is as if not there."""
-    made: list[int] = []
-    bundle = tmp_path / "bundle"
-    write_records(pd.DataFrame({"n": [7, 8]}), key().shipped_in(bundle), key().metadata)
-    assert kept(made, bundle=bundle)["n"].tolist() == [7, 8]
+    made, bundle = list[int](), ship(tmp_path / "bundle")
+    assert kept(made, **bundle)["n"].tolist() == [7, 8]
     assert not made and not key().cached().exists()
-    kept(made, rows=3, bundle=bundle)
-    kept(made, said="e", bundle=bundle)
+    kept(made, rows=3, **bundle)
+    kept(made, said="e", **bundle)
     assert made == [3, 2]
-    assert kept(made, bundle=bundle)["n"].tolist() == [7, 8], "the cache has another one"
+    assert kept(made, **bundle)["n"].tolist() == [7, 8], "the cache has another one"
 
 
 def test_a_table_of_an_earlier_version_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What another version computed is as if not there, shipped or kept, of a checkpoint or a baseline by name."""
-    bundle, made = tmp_path / "bundle", list[int]()
-    write_records(pd.DataFrame({"n": [7, 8]}), key().shipped_in(bundle), key().metadata)
-    assert kept(made, bundle=bundle)["n"].tolist() == [7, 8] and not made
+    made, bundle = list[int](), ship(tmp_path / "bundle")
     kept(made)
     for module in ("storage.cache_keys", "evaluation.records"):
         monkeypatch.setattr(f"recap.{module}.COMPUTED", COMPUTED + 1)
     assert not key().is_kept(None)
-    assert kept(made, bundle=bundle)["n"].tolist() == [0, 1] and made == [2, 2]
+    assert kept(made, **bundle)["n"].tolist() == [0, 1] and made == [2, 2]
     kept(made)
     assert made == [2, 2], "kept by this version"
 
@@ -292,12 +291,9 @@ def test_ablations_that_are_not_kept_are_run_for_a_short_list() -> None:
     assert len(asked[-1]) == SHORTLIST
 
 
-BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
-
-
 def test_staying_is_no_new_place_anywhere() -> None:
     """The city has cases that stay at a place of the first visit; every table, filter and flag calls them known."""
-    opened = Workspace.open(BUNDLE / "dataset", BUNDLE / "checkpoint")
+    opened = Workspace.open(DEMO / "dataset", DEMO / "checkpoint")
     cases, ablations = opened.cases, opened.kept_ablations()
     known = is_known_place(cases)
     stays = ((cases[c.SOURCE] == cases[c.TARGET]) & ~cases[c.IN_HISTORY]).to_numpy()

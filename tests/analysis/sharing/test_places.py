@@ -18,7 +18,7 @@ from analysis.sharing.traces import Traces, traces_of
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.privacy import KM_PER_DEGREE, Generalisation
+from recap.privacy import KM_PER_DEGREE, Generalisation, users_per_group
 from tests.analysis.sharing.scanner import basemap, explained, opened, scan, secrets
 from tests.checkins import split_dataset
 
@@ -52,20 +52,14 @@ def test_places_of_fewer_than_k_people_are_cells() -> None:
     assert places.is_cell.tolist() == [False, False, True, True]
     assert places.point[SHED] == places.point[FARM] and len({*places.point.tolist()}) == 3
     assert places.bounds(SHED) == pytest.approx((40.0, -74.02, 40.02, -74.0)) and places.bounds(STATION) is None
-
-
-def test_a_category_that_would_tell_is_left_out() -> None:
-    """With k = 3 the bakery is a cell too; only one person each makes no category of three, so none is shown."""
-    places = masked(3)
-    assert {places.name[poi] for poi in (BAKERY, SHED, FARM)} == {"a place"}  # two people at all of them: no cell
-    assert places.at(BAKERY) is None and places.at(STATION) == (40.005, -74.005)
-
-
-def test_hidden_places_are_cells_whoever_was_there() -> None:
-    """The station, hidden, may be any of the four places of its cell."""
-    places = masked(hide=frozenset({STATION}))
-    assert places.name[STATION] == "a place in cell A1" and places.alike(STATION).all()
-    assert places.alike(BAKERY).tolist() == [False, True, False, False]
+    # With k = 3 the bakery is a cell too; only one person each makes no category of three, so none is shown.
+    more = masked(3)
+    assert {more.name[poi] for poi in (BAKERY, SHED, FARM)} == {"a place"}  # two people at all of them: no cell
+    assert more.at(BAKERY) is None and more.at(STATION) == (40.005, -74.005)
+    # The station, hidden, may be any of the four places of its cell.
+    hidden = masked(hide=frozenset({STATION}))
+    assert hidden.name[STATION] == "a place in cell A1" and hidden.alike(STATION).all()
+    assert hidden.alike(BAKERY).tolist() == [False, True, False, False]
 
 
 def test_a_larger_cell_where_few_people_are() -> None:
@@ -107,6 +101,7 @@ def test_unicity_by_hand() -> None:
     assert crowd.unicity(2) == (pytest.approx(1 / 3), 3) and crowd.unicity(3) == (None, 0)
 
 
+PEPPER = Generalisation(salt="pepper")
 GRID = Generalisation(cell_degrees=0.08)
 """A grid of .08 / 8 = .01 degrees."""
 
@@ -124,18 +119,17 @@ def city() -> dict[str, Any]:
 
 
 def test_water_alone_on_a_grid() -> None:
-    """Park and street are gone, the bump of .001 and the pond of .002 are finer than the grid of .01."""
+    """Park and street are gone, the bump of .001 and the pond of .002 are finer than the grid of .01.
+
+    Hidden places have no shore; exact files and invented cities have everything.
+    """
     layers = shareable_layers(city(), GRID, invented=False, hides_places=False)
     assert layers is not None and layers["order"] == ["water"] and layers["attribution"] == "© Somebody"
     (bay,) = layers["layers"]["water"]["features"]
     (ring,) = bay["geometry"]["coordinates"]
     assert {(round(x, 6), round(y, 6)) for x, y in ring} == {(0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)}
-
-
-def test_nothing_where_only_cells_are_shown() -> None:
-    """Hidden places have no shore; exact files and invented cities have everything."""
-    assert shareable_layers(city(), GRID, invented=False, hides_places=True) is None
     whole = city()
+    assert shareable_layers(whole, GRID, invented=False, hides_places=True) is None
     assert shareable_layers(whole, None, invented=False, hides_places=False) is whole
     assert shareable_layers(whole, GRID, invented=True, hides_places=True) is whole
 
@@ -150,3 +144,26 @@ def test_a_page_of_a_real_city_shows_its_water_and_leaks_nothing() -> None:
     assert "recognise" in text and "recognise" not in invented and "users are invented" in invented
     assert 'class="fill water"' in text and 'class="line street"' not in text and "Maps: © Somebody." in text
     assert scan(text.encode(), secrets()) == []
+
+
+def test_pseudonyms_depend_on_the_salt_alone() -> None:
+    """The same person keeps a name within a file and has another in the next one."""
+    assert PEPPER.pseudonym(7) == PEPPER.pseudonym("7") != PEPPER.pseudonym(8)
+    assert PEPPER.pseudonym(7) != Generalisation().pseudonym(7)
+
+
+def test_no_two_people_share_a_name() -> None:
+    """Whole cities keep apart; with six characters the first pair came among some three thousand."""
+    numbers = range(60_000)
+    assert len({PEPPER.pseudonym(number) for number in numbers}) == len(numbers)
+
+
+def test_a_part_of_the_week_has_no_date() -> None:
+    assert PEPPER.part_of_week(1, 18.9) == "Tuesday, 16 to 20 h" and PEPPER.part_of_week(None, 0.0) == "0 to 4 h"
+
+
+def test_cells_and_people() -> None:
+    """A cell's middle is at most half a side away; place 0 has two people, place 1 one."""
+    degrees = np.linspace(-90, 90, 500)
+    assert np.abs(PEPPER.cell(degrees) - degrees).max() <= 0.01 + 1e-6
+    assert users_per_group(np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1]), 2).tolist() == [2, 1]

@@ -1,6 +1,7 @@
 """Slides as files: real titles, texts, pictures and notes; nothing of a person or of a rare place in any part."""
 
 import io
+import re
 import zipfile
 from datetime import datetime
 
@@ -24,9 +25,8 @@ CASES = (207, 1407)
 
 def slides_of_cases() -> list[SharedSlide]:
     """Three slides of each case, of which one edit names a place that few people visit."""
-    people = traces_of(opened().dataset).users_of_place
-    edits = (AddVisit(poi=int(people.argmin()), local_time=datetime(2024, 3, 1, 18)),)
-    slides = []
+    rare = int(traces_of(opened().dataset).users_of_place.argmin())
+    edits, slides = (AddVisit(poi=rare, local_time=datetime(2024, 3, 1, 18)),), []
     for case in map(explained, CASES):
         page, masking = masked_cases([case], opened(), basemap=basemap())
         change = change_slide(case, case, edits, 1, masking.name)
@@ -42,9 +42,7 @@ def test_slides_in_files_leak_nothing() -> None:
     assert any(name not in " ".join(slide.title for slide in slides) for name in names)  # something was masked
     with zipfile.ZipFile(io.BytesIO(write_pptx(slides, "Tuesday"))) as file:
         for name in file.namelist():
-            if not name.startswith(
-                ("docProps/", "ppt/slideMasters", "ppt/slideLayouts", "ppt/theme", "ppt/notesMasters")
-            ):
+            if not re.match("docProps/|ppt/(slideMasters|slideLayouts|theme|notesMasters)", name):
                 assert scan(file.read(name), secrets()) == [], name
         assert b"Canny" not in file.read("docProps/core.xml")
     page = write_slides_html(slides, "Tuesday")

@@ -18,15 +18,6 @@ from tests.learn_worlds import DEMO
 from tests.untrained import write_untrained_checkpoint
 
 
-def test_json_holds_the_explanation(city_checkpoint: Path, city_folder: Path) -> None:
-    """What Python says; several cases as a list."""
-    plain = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--case", 3)
-    explained = explain_case(Predictor.load(city_checkpoint, city_folder), 3)
-    assert CaseExplanation.parse(plain) == explained
-    several = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--case", "5,1")
-    assert [each["case"] for each in several] == [5, 1]
-
-
 @pytest.mark.parametrize("name", ["checkpoint", "paper"])
 def test_the_bundled_models_are_explained(name: str) -> None:
     """Groups that sum to the score, paths and past visits; of the default at least five groups, paths with points."""
@@ -61,19 +52,22 @@ def test_curves_and_what_parts_are_worth(city_checkpoint: Path, city_folder: Pat
 
 
 def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    """--edit, the same edits in a link, and Python give one ranking; the page is written whole."""
+    """Plain and with checks it is what Python says; --edit, the same edits in a link, and Python give one ranking."""
+    asked, page = ("explain", city_checkpoint, "--data", city_folder), tmp_path / "page.html"
+    predictor = Predictor.load(city_checkpoint, city_folder)
+    assert CaseExplanation.parse(recap_json_here(*asked, "--case", 3)) == explain_case(predictor, 3)
+    checked = recap_json_here(*asked, "--case", "5,1", "--checks")
+    assert [each["case"] for each in checked] == [5, 1]
+    assert {"past visits", "core"} & {check["row"] for check in checked[0]["checks"]}
+    assert "Is it stable?" in recap_here(*asked, "--case", 3, "--checks").stdout
     edits = ("remove:1", "hour:5")
     flags = [word for edit in edits for word in ("--edit", edit)]
-    page = tmp_path / "page.html"
-    by_flags = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, *flags, "--html", page)
-    predictor = Predictor.load(city_checkpoint, city_folder)
-    link = CaseLink.to(predictor, 3, edits=";".join(edits))
-    by_link = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--link", link.query)
+    by_flags = recap_json_here(*asked, "--case", 3, *flags, "--html", page)
+    by_link = recap_json_here(*asked, "--link", CaseLink.to(predictor, 3, edits=";".join(edits)).query)
     assert by_flags == by_link and by_link["edits"] == "remove:1;hour:05:00"
     assert by_link["what_if"]["target"]["rank"] == by_link["target_rank"]
-    assert "What if" in page.read_text(encoding="utf-8")
-    assert explain_case(predictor, 3).what_if is None
-    text = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--edit", "hour:5")
+    assert "What if" in page.read_text(encoding="utf-8") and explain_case(predictor, 3).what_if is None
+    text = recap_here(*asked, "--case", 3, "--edit", "hour:5")
     assert text.returncode == 0 and "With hour:05:00: " in text.stdout
 
 
@@ -100,14 +94,12 @@ def test_a_user_at_a_moment(city_checkpoint: Path, city_folder: Path, tmp_path: 
     assert recap_here(*linked).stdout.startswith("User 002, from the last check-in: After 1 change")
 
 
-PAPER = {"history", "two_hops", "past_visits", "core", "correction", "graph_token"}
-
-
 def test_ablations_in_long_tail(city_checkpoint: Path, city_folder: Path) -> None:
     """--full says what each group is worth and counts misses by kind; overview and `cases find` then know them too."""
     words = (city_checkpoint, "--data", city_folder)
     answer = recap_json_here("long-tail", *words, "--full")
-    assert {row["ablation"] for row in answer["worth"]} == PAPER
+    parts = {"history", "two_hops", "past_visits", "core", "correction", "graph_token"}
+    assert {row["ablation"] for row in answer["worth"]} == parts
     assert all(row["mrr_low"] <= row["mrr"] <= row["mrr_high"] for row in answer["worth"])
     found = recap_json_here("cases", "find", *words, "--show", "history")
     assert found["n"] == len(found["cases"])
@@ -118,11 +110,3 @@ def test_ablations_in_long_tail(city_checkpoint: Path, city_folder: Path) -> Non
     assert answer["metric"] == recap_json_here("overview", *words)["metric"] != "hr20"
     assert "Accuracy lost without each part" in recap_here("long-tail", *words, "--full").stdout
     assert "worth" not in recap_json_here("long-tail", "markov", "--data", city_folder, "--full")
-
-
-def test_an_explanation_with_checks(city_checkpoint: Path, city_folder: Path) -> None:
-    """--checks adds the robustness checks, in JSON and in words."""
-    asked = ("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--checks")
-    answer = recap_json_here(*asked)
-    assert {"past visits", "core"} & {check["row"] for check in answer["checks"]}
-    assert "Is it stable?" in recap_here(*asked).stdout

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from recap.evaluation.records import read_records
 from tests.cli_runner import recap_here, recap_json_here
@@ -29,9 +28,8 @@ def test_the_counter_that_reads_the_time_is_the_only_baseline() -> None:
     assert {row["model"] for row in rows} == {"RECAP, time given", "Visit count, time given"}
 
 
-def test_imports_that_knew_the_time_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imports_that_knew_the_time_say_so(home: Path, tmp_path: Path) -> None:
     """The same lists with and without the mark are two imports that never meet."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     cases = recap_json_here("cases", "find", "visit_count", "--data", DATA)["n"]
     pd.DataFrame({"case": range(cases), "poi": 0, "score": 1.0}).to_csv(tmp_path / "theirs.csv", index=False)
     plain, marked = (
@@ -59,9 +57,8 @@ def test_predict_and_explain_say_the_time() -> None:
     assert early.returncode == 2 and "before the last check-in" in early.stderr
 
 
-def test_records_say_the_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_say_the_question(home: Path) -> None:
     """Two files under two hashes, of which one says that the time was given."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     asked = ["evaluate", MODEL, "--data", DATA, "--cases", "30"]
     files = [recap_json_here(*asked, *given)["records"] for given in ([], ["--given-time"])]
     said = [read_records(Path(file))[1] for file in files]

@@ -41,12 +41,11 @@ def street() -> pd.DataFrame:
     return raw.assign(**{c.SPLIT: np.array(splits, np.int8)})
 
 
-def test_records_that_were_shipped_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_that_were_shipped_are_read(home: Path) -> None:
     """The bundled checkpoint is not ranked again: no records of it are put into an empty cache."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     words = (DEMO / "checkpoint", "--data", DEMO / "dataset")
     assert recap_json_here("cases", "find", *words, "--show", "missed")["of"] > 0
-    made = [path.name for path in tmp_path.rglob("*.parquet")]
+    made = [path.name for path in home.rglob("*.parquet")]
     assert not [name for name in made if Checkpoint.load(DEMO / "checkpoint").hash[:24] in name], made
 
 
@@ -78,32 +77,30 @@ def test_the_nearest_place_is_the_baseline_where_it_finds_most(tmp_path: Path, h
 
 
 def test_feature_curves_are_compared_once_they_were_fitted(
-    tmp_path: Path, city_folder: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, city_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once fitted, as `recap train` leaves it, command and page rank it; a read-only server does not."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    point_app_at(monkeypatch, city_folder, None, read_only=False)
     words = ("overview", "--data", city_folder, "markov")
+    dataset = Dataset.load(city_folder)
+
+    def shown(*, read_only: bool) -> pd.DataFrame:
+        point_app_at(monkeypatch, city_folder, None, read_only=read_only)
+        st.cache_resource.clear()
+        table: pd.DataFrame = check_calm(press(open_view("overview"), "all-models")).dataframe[0].value
+        return table.set_index("Model")
+
     for is_fitted in (False, True):
         if is_fitted:
-            dataset = Dataset.load(city_folder)
             build_baseline(FEATURE_CURVES, dataset, TransitionGraph.from_dataset(dataset))
-        st.cache_resource.clear()
-        app = press(open_view("overview"), "all-models")
-        check_calm(app)
-        shown, answer = app.dataframe[0].value, pd.DataFrame(recap_json_here(*words)["groups"])
-        for models in (shown["Model"], answer["model"]):
+        page, answer = shown(read_only=False), pd.DataFrame(recap_json_here(*words)["groups"])
+        for models in (page.index, answer["model"]):
             assert ("Feature curves" in set(models)) == is_fitted
         rows = answer[answer["group"] == "tail_known"].set_index("model")
         texts = [f"{row.value:.3f} [{row.lower:.3f}, {row.upper:.3f}]" for row in rows.itertuples()]
-        assert shown.set_index("Model")["Rare, place known"][rows.index].tolist() == texts
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "other"))
+        assert page["Rare, place known"][rows.index].tolist() == texts
+    monkeypatch.setenv("RECAP_HOME", str(home.parent / "other"))
     build_baseline(FEATURE_CURVES, dataset, TransitionGraph.from_dataset(dataset))
-    point_app_at(monkeypatch, city_folder, None, read_only=True)
-    st.cache_resource.clear()
-    app = press(open_view("overview"), "all-models")
-    check_calm(app)
-    assert "Feature curves" not in set(app.dataframe[0].value["Model"])
+    assert "Feature curves" not in shown(read_only=True).index
 
 
 def test_the_demo_city_against_visit_count(home: Path) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recap.pretrained.curves_file import PretrainedCurves
-from tests.shell import assert_refused, recap, recap_json
+from tests.shell import recap, recap_json
 
 
 def write_table(path: Path, users: int, checkins: int, places: int) -> Path:
@@ -31,49 +31,38 @@ def test_small_tables_work_at_once(tmp_path: Path, users: int, checkins: int, pl
     source, data = write_table(tmp_path / "mine.csv", users, checkins, places), tmp_path / "data"
     prepared = recap_json("prepare", source, "--out", data, "--timezone", "Europe/Berlin")
     assert prepared["kept"] == users * checkins and prepared["dropped"]["rare_poi"] == 0
-    evaluated = recap("evaluate", "pretrained", "--data", data, "--json")
-    assert evaluated.returncode == 0 and "arning" not in evaluated.stderr
-    assert recap_json("evaluate", "pretrained", "--data", data)["all"]["mrr"] > 0.1
-    fitted = recap_json("evaluate", "pretrained", "--data", data, "--split", "val", "--protocol", "every_next")
-    assert fitted["probabilities"]["log_likelihood"] > -np.log(places), "better than every place the same"
-    explained = recap("explain", "pretrained", "--data", data, "--case", "0")
-    assert explained.returncode == 0 and "arning" not in explained.stderr
+    evaluate, explain = (
+        ("evaluate", "pretrained", "--data", data),
+        ("explain", "pretrained", "--data", data, "--case", 0),
+    )
+    evaluated, explained = recap(*evaluate), recap(*explain)
+    assert evaluated.returncode == explained.returncode == 0 and "arning" not in evaluated.stderr + explained.stderr
     assert "Pretrained RECAP ranks" in " ".join(explained.stdout.split())
-    case = recap_json("explain", "pretrained", "--data", data, "--case", "0")
-    by_category = [points for name, points in case["candidates"][0]["terms"].items() if "category" in name]
+    assert recap_json(*evaluate)["all"]["mrr"] > 0.1
+    fitted = recap_json(*evaluate, "--split", "val", "--protocol", "every_next")
+    assert fitted["probabilities"]["log_likelihood"] > -np.log(places), "better than every place the same"
+    terms = recap_json(*explain)["candidates"][0]["terms"]
+    by_category = [points for name, points in terms.items() if "category" in name]
     assert by_category and not any(by_category)
 
 
 def test_curves_say_where_they_were_learned(city_folder: Path) -> None:
-    """In the cities of the file."""
     shown = recap("curves", "pretrained", "--data", city_folder)
     assert shown.returncode == 0 and "Learned in New York (Foursquare), " in " ".join(shown.stdout.split())
     assert recap_json("curves", "pretrained", "--data", city_folder)["learned_on"]
-
-
-def test_names_win_over_folders(city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> None:
-    """`pretrained` is the model, `./pretrained` a folder; baselines are models by name too."""
-    named = recap_json("evaluate", "pretrained", "--data", city_folder)
-    assert named["model"] == "pretrained"
-    assert recap_json("evaluate", "markov", "--data", city_folder)["model"] == "markov"
-    (tmp_path / "pretrained").symlink_to(city_checkpoint)
-    assert recap_json("evaluate", tmp_path / "pretrained", "--data", city_folder)["model"] == "recap"
-    assert_refused(
-        recap("evaluate", "./pretrained", "--data", city_folder), "neither a checkpoint folder nor one of pretrained"
-    )
-    compared = recap_json("compare", "visit_count", "pretrained", "--data", city_folder)
-    assert compared["b"]["label"] == "RECAP, pretrained" and compared["b"]["key"] == named["checkpoint_hash"]
 
 
 def test_the_better_one_is_named_by_its_letter(city_folder: Path) -> None:
     """In the table, whose title says which model A and B are: a long name would be cut. `pretrained` has no seed."""
     said = recap("compare", "nearest", "visit_count", "--metric", "mrr", "--data", city_folder).stdout
     assert "│ B  " in said and "A: Nearest, B: Visit count" in " ".join(said.split())
-    assert "Neither model has seeds" in recap("compare", "nearest", "pretrained", "--data", city_folder).stdout
+    words = ("compare", "nearest", "pretrained", "--data", city_folder)
+    assert "Neither model has seeds" in recap(*words).stdout
+    named, b = recap_json("evaluate", "pretrained", "--data", city_folder), recap_json(*words)["b"]
+    assert (b["label"], b["key"], named["model"]) == ("RECAP, pretrained", named["checkpoint_hash"], "pretrained")
 
 
 def test_the_file_is_made_by_one_command(city_folder: Path, tmp_path: Path) -> None:
-    """From one or several datasets."""
     out = tmp_path / "curves.json"
     done = recap("experiment", "run", "pretrained", "--data", city_folder, "--out", out)
     assert done.returncode == 0 and "Curves learned in small" in done.stdout

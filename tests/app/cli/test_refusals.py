@@ -2,6 +2,7 @@
 
 import shlex
 import socket
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,111 +10,33 @@ import pytest
 from tests.checkins import write_foursquare
 from tests.cli_runner import recap_here
 from tests.shell import assert_refused
+from tests.tiny import WORDS
 from tests.worlds import habit_rows
 
-EXPLAIN = "explain MODEL --data DATA --json"
-PREDICT = "predict visit_count --data DATA --out new/next.csv"
-COMPARE = "compare markov --data DATA"
-PREPARE = "prepare TABLE --out"
-REFUSED = (
-    (f"{PREPARE} new --set split_by=users", "split_by"),
-    (f"{PREPARE} new --set min_poi_checkins=0", "min_poi_checkins"),
-    (f"{PREPARE} new --set minimum=3", "unknown field 'minimum'"),
-    (f"{PREPARE} new --set train_end", "field=value"),
-    (f"{PREPARE} new --set train_end=0.95", "val_end"),
-    (f"{PREPARE} new --preset paris", "'paris'"),
-    (f"{PREPARE} new --format foursquer", "'foursquer'"),
-    (f"{PREPARE} new --colour red", "--colour"),
-    (f"{PREPARE} new --engine spark", "'spark'"),
-    (f"{PREPARE} TABLE/new", "city.txt"),
-    (f"{PREPARE} /proc/recap-out", "/proc"),
-    ("prepare a.txt", "--out"),
-    ("prepare a.txt --out new", "a.txt does not exist"),
-    ("stats nowhere", "recap prepare"),
-    ("predict-the-weather", "predict-the-weather"),
-    ("app --port 8599 --address 203.0.113.7", "203.0.113.7:8599"),
-    ("experiment run pretrained --data DATA --out .", "--out should name"),
-    ("experiment run main --data DATA --data DATA --out new", "one --data"),
-    (f"{EXPLAIN} --case 100000", "there is no test case 100000"),
-    (f"{EXPLAIN} --case x", "--case expects numbers"),
-    (EXPLAIN, "no case given"),
-    (f"{EXPLAIN} --case 3 --against 9999", "there is no POI 9999"),
-    (f"{EXPLAIN} --case 3 --edit edge:1-2:-1", "edge weight -1"),
-    (f"{EXPLAIN} --case 3 --edit remove:9999", "there is no visit 9999"),
-    (f"{EXPLAIN} --case 3 --split future", "unknown split 'future'"),
-    (f"{EXPLAIN} --link 'case=3&checkpoint=0123456789ab'", "this link was made with checkpoint 0123456789ab"),
-    (f"{EXPLAIN} --link case=three", "case"),
-    (f"{EXPLAIN} --case 3 --link case=3", "leave out --case"),
-    (f"{EXPLAIN} --case 3 --user user2", "--user and --case name two different things"),
-    (f"{EXPLAIN} --user user2 --link case=3", "leave out --case, --user"),
-    (f"{EXPLAIN} --case 3 --as-of 2012-05-01", "--as-of needs --user"),
-    (f"{EXPLAIN} --user nobody", "small has no user 'nobody'"),
-    (f"{EXPLAIN} --user user2 --as-of soon", "--as-of expects a time such as"),
-    (f"{EXPLAIN} --user user2 --as-of 2011-01-01", "small has no check-in at or before 2011-01-01"),
-    (f"{EXPLAIN} --link 'user=0&row=99999'", "check-in 99999 of small is not one of user 0"),
-    (f"{EXPLAIN} --case 3 --checks --seeds 1", "--seeds"),
-    (f"{EXPLAIN} --case 3 --html MODEL/summary.json/page.html", "summary.json"),
-    (f"{EXPLAIN} --case 3 --exact", "need --html FILE"),
-    (f"{EXPLAIN} --case 3 --hide-places", "need --html FILE"),
-    (f"{EXPLAIN} --case 3 --html p.html --exact --hide-places", "use either --exact or --hide-places"),
-    (f"{PREDICT} --user nobody", "the data set has no user 'nobody'"),
-    (f"{PREDICT} --as-of yesterday", "--as-of expects a time such as"),
-    (f"{PREDICT} --user user0 --as-of 2001-01-01", "user 'user0' has no check-in up to 2001-01-01"),
-    (f"{PREDICT} --at 2013-01-01", "cannot read the time of the next check-in"),
-    (f"{PREDICT} --shard 3/2", "--shard expects I/N with I from 1 to N"),
-    (f"{PREDICT} --shard ²/3", "--shard expects I/N with I from 1 to N"),
-    (f"{PREDICT} --by-place --why", "--by-place counts all places: leave out --why and --new-places"),
-    (f"{PREDICT} --by-place", "visit_count gives scores and no probabilities"),
-    (f"{PREDICT} --checkins missing.csv", "missing.csv"),
-    (f"{PREDICT} --timezone Asia/Tokyo", "need --checkins FILE"),
-    ("predict visit_count --data DATA --out next.xls", "a file that ends in .csv, .parquet, .jsonl, .xlsx"),
-    (f"{COMPARE} moon", "neither a checkpoint folder nor one of"),
-    (f"{COMPARE} feature_curves --metric luck", "unknown metric"),
-    (f"{COMPARE} visit_count --cell most", "unknown list"),
-    (f"{COMPARE} MODEL --seeds MODEL", "not another seed"),
-    (f"{COMPARE} visit_count --protocol luck", "unknown protocol"),
-    (f"{COMPARE} visit_count --form latex", "--form, --intervals and --against go with --all"),
-    (f"{COMPARE} visit_count --protocol every_next --cell both", "every_next has others"),
-    (f"{COMPARE} --all --cell both", "--seeds and --cell go with a pair"),
-    (f"{COMPARE} --all --form pdf", "unknown --form"),
-    ("runs submit DATA --preset huge", "unknown preset 'huge'"),
-    ("runs submit DATA --preset paper --seed 1 --seed 1", "every seed runs once"),
-    ("runs submit DATA --preset feature_curves --grid model.num_hops=1,2,3", "no graph token"),
-    ("runs show ../../etc", "a run is named by its number"),
-    ("runs resume x", "a run is named by its number"),
-    ("runs rm 7", "there is no run 7"),
-    ("runs logs 7 -f --json", "use either --json or -f"),
-    ("cases share --data DATA --checkpoint MODEL", "nothing to write"),
-    ("cases share --data DATA --checkpoint MODEL --html x.html", "no case to share"),
-    ("cases share nobody --data DATA --checkpoint MODEL --html x.html", "no saved case"),
-)
-"""Commands on the small city; DATA and MODEL are its folders, TABLE is a file of check-ins."""
+_GROUPS = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
+REFUSED = [(f"{begin} {end}".strip(), part) for begin, ends in _GROUPS.items() for end, part in ends.items()]
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_foursquare(tmp_path_factory.mktemp("table") / "city.txt", habit_rows())
+def words(city_folder: Path, city_checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What stands for the words in capitals."""
+    table = write_foursquare(tmp_path_factory.mktemp("table") / "city.txt", habit_rows())
+    places = {"DATA": city_folder, "MODEL": city_checkpoint, "TABLE": table}
+    return {"TINY": shlex.join(WORDS), **{name: shlex.quote(str(place)) for name, place in places.items()}}
 
 
 @pytest.mark.parametrize(("command", "part"), REFUSED)
 def test_a_refusal_is_one_line(
-    command: str,
-    part: str,
-    city_folder: Path,
-    city_checkpoint: Path,
-    table: Path,
-    home: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    command: str, part: str, words: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(home.parent)
-    for name, folder in (("DATA", city_folder), ("MODEL", city_checkpoint), ("TABLE", table)):
-        command = command.replace(name, shlex.quote(str(folder)))
+    for name, meant in words.items():
+        command = command.replace(name, meant)
     assert_refused(recap_here(*shlex.split(command)), part)
     assert [path for path in home.parent.rglob("*") if path.is_file() and home / "cache" not in path.parents] == []
 
 
 def test_a_port_in_use_is_refused() -> None:
-    """Before Streamlit starts, with what to do."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         assert_refused(
@@ -128,7 +51,6 @@ def test_an_app_that_others_reach_trains_only_if_asked() -> None:
 
 
 def test_a_path_below_the_root_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its pages would stay empty."""
     monkeypatch.setenv("STREAMLIT_SERVER_BASE_URL_PATH", "lab")
     assert_refused(
         recap_here("app", "--port", 8599), "STREAMLIT_SERVER_BASE_URL_PATH", "let the web server remove the path"

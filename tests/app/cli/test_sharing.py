@@ -21,13 +21,15 @@ def explain(checkpoint: Path, data: Path, *options: object) -> str:
     return result.stdout
 
 
-def test_a_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+def test_a_page_is_coarse_and_may_hide_every_place(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """Two cases: a page without dates, in a new folder."""
     page = tmp_path / "new" / "page.html"
     answer = explain(city_checkpoint, city_folder, "--html", page)
     assert "matches exactly one user" in answer or "users match each shared case" in answer
     text = page.read_text()
     assert "2012-" not in text and text.count("<article") == 2 and "What was masked" in text and "--link" not in text
+    explain(city_checkpoint, city_folder, "--html", page, "--hide-places")
+    assert "a place in cell" in page.read_text().lower()
 
 
 def test_the_link_of_an_exact_page_opens_the_same_numbers_or_says_which_hash_differs(
@@ -50,14 +52,7 @@ def test_the_link_of_an_exact_page_opens_the_same_numbers_or_says_which_hash_dif
     )
 
 
-def test_hidden_places_have_no_name(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    explain(city_checkpoint, city_folder, "--html", page, "--hide-places")
-    assert "a place in cell" in page.read_text().lower()
-
-
 def test_a_collection_is_one_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path, home: Path) -> None:
-    """In its order, with its title and notes."""
     both, library, now = ("--data", city_folder, "--checkpoint", city_checkpoint), Library.of_user(), datetime.now(UTC)
     hashes = {"checkpoint": Checkpoint.load(city_checkpoint).hash, "dataset": Dataset.load(city_folder).hash}
     links = {case: CaseLink(case=case, **hashes) for case in (5, 3)}

@@ -14,7 +14,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_training_that_asks_may_save(number: signal.Signals) -> None:
-    """The first signal answers the next question; a second one does not wait. The handlers before come back."""
+    """The first signal answers the next question; a second one does not wait. The handlers before come back.
+
+    Where nobody asks, as while a baseline is measured, the first one ends it at once.
+    """
     before = [signal.getsignal(one) for one in (*SIGNALS, signal.SIGALRM)]
     with stop_on_signals() as stop:
         assert not stop()
@@ -22,14 +25,9 @@ def test_a_training_that_asks_may_save(number: signal.Signals) -> None:
         assert stop() and signal.getitimer(signal.ITIMER_REAL)[0] == 0
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), number)
-    assert [signal.getsignal(one) for one in (*SIGNALS, signal.SIGALRM)] == before
-
-
-@pytest.mark.parametrize("number", SIGNALS)
-def test_where_nobody_asks_it_ends_at_once(number: signal.Signals) -> None:
-    """As while a baseline is measured."""
     with pytest.raises(KeyboardInterrupt), stop_on_signals():
         os.kill(os.getpid(), number)
+    assert [signal.getsignal(one) for one in (*SIGNALS, signal.SIGALRM)] == before
 
 
 @pytest.mark.parametrize(("given", "expected"), [({}, "PASSIVE 0"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE 0")])

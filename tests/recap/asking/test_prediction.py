@@ -1,5 +1,6 @@
 """Single cases and what comes next: what the batched evaluation says, without an answer."""
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -27,11 +28,10 @@ from recap.scores import Scores
 from recap.storage.frames import write_frames
 from recap.training.run import train
 from tests.checkins import raw_table, small_dataset
+from tests.learn_worlds import DEMO
 from tests.recap.data.test_extension import last_rows, raw_rows, shortened
 from tests.recap.published.variants import shaken, small_config
 from tests.worlds import habit_rows, small_city
-
-DEMO = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 
 
 def listed(model: CaseRanker, chosen: Chosen, **options: bool | int) -> pd.DataFrame:
@@ -40,8 +40,7 @@ def listed(model: CaseRanker, chosen: Chosen, **options: bool | int) -> pd.DataF
 
 def utc(dataset: Dataset, row: int) -> datetime:
     """The moment of a check-in."""
-    time = dataset.checkins[c.TIME].iloc[row]
-    return time.to_pydatetime()
+    return pd.Timestamp(dataset.checkins[c.TIME].iloc[row]).to_pydatetime()
 
 
 def check_against_records(model: CaseRanker, count: int = 12) -> None:
@@ -59,14 +58,13 @@ def check_against_records(model: CaseRanker, count: int = 12) -> None:
         np.testing.assert_allclose(found[c.SCORE], record[c.TOP_SCORES], rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["checkpoint", "paper", "visit_count", "count_plus_markov"])
+@pytest.mark.parametrize("name", ["checkpoint", "paper", "visit_count", "count_plus_markov", "lotnext"])
 def test_the_list_at_a_source_is_the_records_list(name: str) -> None:
+    if name == "lotnext":
+        check_against_records(CaseRanker(None, small_city(), scorer=PublishedScorer(shaken(small_config(name)))))
+        return
     data = Dataset.load(DEMO / "dataset")
     check_against_records(open_model(DEMO / name if (DEMO / name).is_dir() else name, data))
-
-
-def test_the_list_of_a_published_model_is_the_records_list() -> None:
-    check_against_records(CaseRanker(None, small_city(), scorer=PublishedScorer(shaken(small_config("lotnext")))))
 
 
 @pytest.fixture(scope="module")
@@ -94,12 +92,10 @@ def test_columns_by_hand() -> None:
 
 
 def test_without_a_moment_every_user_goes_on_from_the_last_check_in(model: CaseRanker) -> None:
+    """A moment before the test weeks is said."""
     rows = choose(model).row_N
     user = model.checkins.user_T.numpy()
     assert rows.tolist() == [*np.flatnonzero(user[1:] != user[:-1]), len(user) - 1]
-
-
-def test_a_moment_before_the_test_weeks_is_said(model: CaseRanker) -> None:
     early, late = utc(small_city(), 20), utc(small_city(), int(model.checkins.seconds_T.argmax()))
     assert "The model has seen this time: the test weeks begin on" in choose(model, None, early).notes[0]
     assert choose(model, None, late).notes == ()
@@ -140,16 +136,13 @@ def test_shards_together_are_one_run(curves: CaseRanker) -> None:
 def test_expected_visits_sum_over_users_and_are_counted_in_the_past(curves: CaseRanker) -> None:
     """As of the start of the test weeks: expected is one visit a user, counted one for each that went on."""
     checkins = curves.dataset.checkins
-    moment = utc(
-        curves.dataset, int(np.flatnonzero(checkins[c.TIME] == checkins[checkins[c.SPLIT] == c.TEST][c.TIME].min())[0])
-    )
+    moment = checkins[checkins[c.SPLIT] == c.TEST][c.TIME].min().to_pydatetime()
     chosen = choose(curves, None, moment)
     table = expected_visits(curves, chosen)
     assert table["expected"].sum() == pytest.approx(len(chosen)) and table["expected"].is_monotonic_decreasing
     after = checkins[checkins[c.TIME] > moment].groupby(c.USER).head(1)[c.POI]
     counts = curves.dataset.pois[c.POI_ID].iloc[after].value_counts()
-    counted = table[table["counted"] > 0].set_index(c.POI_ID)["counted"]
-    assert counted.to_dict() == counts.to_dict()
+    assert table[table["counted"] > 0].set_index(c.POI_ID)["counted"].to_dict() == counts.to_dict()
     assert "counted" not in expected_visits(curves, choose(curves))
 
 
@@ -207,9 +200,8 @@ def test_unknown_places_change_no_fitted_number() -> None:
     raw = raw_table([("stranger", f"elsewhere {at}", 9_000.0 + at) for at in range(200)])
     added, alone = open_model("pretrained", city, extension=extend_dataset(city, raw)), open_model("pretrained", city)
     assert added.temperature == alone.temperature != UNFITTED
-    users, known = city.users[c.USER_ID].tolist(), set(city.pois[c.POI_ID])
-    found, before = (listed(model, choose(model, users), top=300) for model in (added, alone))
-    found = found[found[c.POI_ID].isin(known)].reset_index(drop=True)
+    found, before = (listed(one, choose(one, city.users[c.USER_ID].tolist()), top=300) for one in (added, alone))
+    found = found[found[c.POI_ID].isin(city.pois[c.POI_ID])].reset_index(drop=True)
     given = [c.RANK, "probability"]  # among more places
     pd.testing.assert_frame_equal(found.drop(columns=given), before.drop(columns=given), rtol=0, atol=1e-9)
 
@@ -297,26 +289,17 @@ class NotANumber:
 
 
 def test_refusals(model: CaseRanker, tmp_path: Path) -> None:
-    """One line each, and no file."""
+    """One line each, and no file; the command's tests hold the others."""
     with pytest.raises(CaseError, match="the data set has no user 'nobody'; --user takes ids as in the raw table"):
         choose(model, ["user0", "nobody"])
     with pytest.raises(CaseError, match="the data set has no place 'nowhere'; --without takes ids as in the raw table"):
         choose(model, without=["zoo", "nowhere"])
     with pytest.raises(CaseError, match="no place is left to predict"):
         choose(model, without=model.dataset.pois[c.POI_ID])
-    early = "user 'user0' has no check-in up to 2001-01-01 00:00:00: choose a later --as-of"
-    with pytest.raises(CaseError, match=early):
-        choose(model, ["user0"], parse_time("2001-01-01"))
     with pytest.raises(CaseError, match="every user has no check-in up to 2001-01-01"):
         choose(model, None, parse_time("2001-01-01"))
     with pytest.raises(ConfigError, match=r"--as-of expects a time such as .*, got 'NaN'"):
         parse_time("NaN")
-    with pytest.raises(ConfigError, match="cannot read the time of the next check-in: name a model that can"):
-        open_model("count_plus_markov", small_city(), given_time=True)
-    with pytest.raises(ConfigError, match="count_plus_markov gives scores and no probabilities"):
-        expected_visits(model, choose(model))
-    with pytest.raises(ConfigError, match="neither a checkpoint folder nor one of pretrained"):
-        open_model("visits", small_city())
     broken = CaseRanker(None, small_city(), scorer=NotANumber())
     with pytest.raises(ConfigError, match="broken gives one score for each place and no terms: leave out --why"):
         predict(broken, choose(broken), why=True)
@@ -326,7 +309,6 @@ def test_refusals(model: CaseRanker, tmp_path: Path) -> None:
 
 
 def test_a_name_wins_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, city_checkpoint: Path) -> None:
-    """``popularity`` is the baseline, ``./popularity`` the folder."""
     (tmp_path / "popularity").symlink_to(city_checkpoint)
     monkeypatch.chdir(tmp_path)
     assert open_model("popularity", small_city()).label == "popularity"
@@ -355,16 +337,11 @@ def records(predictor: Predictor) -> pd.DataFrame:
     return evaluate(scorer, predictor.dataset, predictor.graph).records
 
 
-def test_cases_are_the_records_rows(predictor: Predictor, records: pd.DataFrame) -> None:
-    """Case N is row N of the records: same user, source, target, counts and flags."""
-    shared = list(predictor.cases.columns)
-    pd.testing.assert_frame_equal(predictor.cases, records[shared])
-    for number in (0, 7, len(records) - 1):
-        assert predictor.case(number)["target"] == records["target"][number]
-
-
-def test_a_case_alone_scores_as_in_the_evaluation(predictor: Predictor, records: pd.DataFrame) -> None:
-    """Score, parts and rank of every test case's target, to 1e-12."""
+def test_a_case_alone_is_as_in_the_evaluation(predictor: Predictor, records: pd.DataFrame) -> None:
+    """Case N is row N of the records, with user, source, target, counts and flags; score, parts and rank of every
+    target to 1e-12; in float64 without gradients.
+    """
+    pd.testing.assert_frame_equal(predictor.cases, records[list(predictor.cases.columns)])
     for number in range(len(records)):
         case = predictor.case(number)
         scores = predictor.score(predictor.histories([int(case["row"])]))
@@ -373,26 +350,16 @@ def test_a_case_alone_scores_as_in_the_evaluation(predictor: Predictor, records:
         for name, part in scores.parts.items():
             assert part[0, target].item() == pytest.approx(record[f"part_{name}"], abs=1e-12)
         assert int((scores.total[0] > scores.total[0, target]).sum()) == record["num_better"]
+    kinds = {(parameter.dtype, parameter.requires_grad) for parameter in predictor.model.parameters()}
+    assert kinds == {(torch.float64, False)} and not predictor.model.training
 
 
-def test_works_in_float64_without_gradients(predictor: Predictor) -> None:
-    """Nobody can train it by accident."""
-    assert {parameter.dtype for parameter in predictor.model.parameters()} == {torch.float64}
-    assert not any(parameter.requires_grad for parameter in predictor.model.parameters())
-    assert not predictor.model.training
-
-
-@pytest.mark.parametrize("number", [-1, 24, 10**9])
-def test_refuses_an_unknown_case(predictor: Predictor, number: int) -> None:
-    """Named with the range there is."""
-    with pytest.raises(CaseError, match=f"no test case {number}; this dataset has cases 0 to 23"):
-        predictor.case(number)
-
-
-def test_refuses_a_case_of_a_split_without_any(predictor: Predictor) -> None:
-    """A dataset whose test period is empty says so."""
+def test_refuses_an_unknown_case(predictor: Predictor) -> None:
+    """Named with the range there is; a dataset whose test period is empty says so."""
+    for number in (-1, 24, 10**9):
+        with pytest.raises(CaseError, match=f"no test case {number}; this dataset has cases 0 to 23"):
+            predictor.case(number)
     dataset = predictor.dataset
     train_only = dataset.checkins.assign(**{c.SPLIT: c.TRAIN}).astype({c.SPLIT: "int8"})
-    emptied = Dataset(train_only, dataset.pois, dataset.users, dataset.manifest)
     with pytest.raises(CaseError, match="no test case 0; this dataset has no test case"):
-        Predictor(predictor.checkpoint, emptied).case(0)
+        Predictor(predictor.checkpoint, replace(dataset, checkins=train_only)).case(0)

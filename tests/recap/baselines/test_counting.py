@@ -112,7 +112,6 @@ def test_scores_are_float64_and_ties_go_by_popularity(name: str) -> None:
 
 
 def test_refuses_an_unknown_name() -> None:
-    """The message lists the names there are."""
     with pytest.raises(ConfigError, match=f"unknown baseline 'magic'; choose one of {', '.join(BASELINES)}"):
         build_baseline("magic", *world())
 

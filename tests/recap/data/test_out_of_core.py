@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recap.data.card import dataset_card
-from recap.data.cleaning import DataConfig, data_preset
+from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
 from recap.data.out_of_core import FORMATS, Spool, choose_engine
 from recap.data.parsing.options import ReadOptions
@@ -18,7 +18,6 @@ from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_checkins
 from recap.errors import ConfigError, DataError
 from tests.checkins import configs, raw_rows, raw_table, write_foursquare
-from tests.nyc import NYC_FILE, needs_nyc
 
 
 def in_memory(path: Path, config: DataConfig, source_format: str = "parquet") -> Dataset:
@@ -71,20 +70,6 @@ def test_it_is_the_dataset_made_in_memory(
     assert found.manifest == expected.manifest
     assert files_of(found, folder / "found") == files_of(expected, folder / "expected")
     assert not list(folder.glob(".recap-prepare-*")), "what was put on disk goes again"
-
-
-@pytest.mark.nyc
-@needs_nyc
-@pytest.mark.slow  # 20 s: New York twice
-@pytest.mark.thorough
-def test_new_york_is_the_dataset_made_in_memory(tmp_path: Path) -> None:
-    """From the published text, compressed as it is, byte for byte."""
-    config = data_preset("default")
-    with Spool(tmp_path) as spool:
-        account = read_checkins(NYC_FILE, "foursquare", None, spool.add).account
-        facts = {"name": "city", "source_format": "foursquare", "reading": account}
-        found = prepare_dataset(spool.numbers(), config, spool.rows_at, **facts)
-    assert files_of(found, tmp_path / "found") == files_of(in_memory(NYC_FILE, config, "foursquare"), tmp_path / "one")
 
 
 ROWS = [("ann", "café", 0.0), ("ann", "Zoo", 1.0), ("ann", "café", 2.0), ("ann", "zoo", 3.0), ("ann", "café", 4.0)]

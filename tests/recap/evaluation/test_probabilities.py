@@ -32,8 +32,7 @@ from tests.worlds import habit_rows, small_training
 class Given:
     """Scores that are given, a row for each source row."""
 
-    name = "given"
-    reads_target_time = False
+    name, reads_target_time = "given", False
 
     def __init__(self, score_TP: Tensor) -> None:
         self.score_TP = score_TP
@@ -114,36 +113,32 @@ def test_reliability_by_hand() -> None:
 
 def test_commands_use_the_checkpoints_temperature(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """A fitted checkpoint says nothing more; without its numbers T is 1, and both commands say so."""
-    fitted = json.loads((city_checkpoint / "checkpoint.json").read_text())["temperature"]
-    assert fitted is None, "the small city has fewer than 50 validation cases"
     hot = Path(shutil.copytree(city_checkpoint, tmp_path / "hot"))
-    manifest = json.loads((hot / "checkpoint.json").read_text()) | {"temperature": {"a": 0.5, "b": 0.1}}
-    (hot / "checkpoint.json").write_text(json.dumps(manifest))
-    write_sums_again(hot)
-    plain, warm = (
-        recap_json_here("explain", folder, "--data", city_folder, "--case", 3, "--top", 17)
-        for folder in (city_checkpoint, hot)
-    )
-    scores = torch.tensor([[entry["score"] for entry in plain["candidates"]]], dtype=torch.float64)
-    for shown, temperature in ((plain, UNFITTED), (warm, Temperature(a=0.5, b=0.1))):
+    manifest = json.loads((hot / "checkpoint.json").read_text())
+    assert manifest["temperature"] is None, "the small city has fewer than 50 validation cases"
+
+    def set_temperature(**values: float) -> None:
+        (hot / "checkpoint.json").write_text(json.dumps(manifest | {"temperature": values}))
+        write_sums_again(hot)
+
+    set_temperature(a=0.5, b=0.1)
+    explain = ("explain", "--data", city_folder, "--case", 3, "--top", 17)
+    for folder, temperature in ((city_checkpoint, UNFITTED), (hot, Temperature(a=0.5, b=0.1))):
+        shown = recap_json_here(*explain, folder)["candidates"]
+        scores = torch.tensor([[entry["score"] for entry in shown]], dtype=torch.float64)
         expected = log_probabilities(scores, temperature)[0].exp().tolist()
-        assert [entry["probability"] for entry in shown["candidates"]] == pytest.approx(expected)
-    found = [
+        assert [entry["probability"] for entry in shown] == pytest.approx(expected)
+        for words in (("evaluate", "--data", city_folder), explain):
+            said = " ".join(recap_here(*words, folder).stdout.split())
+            assert ("(T = 1)" in said) == (folder == city_checkpoint)
+    plain, warm, last = (
         recap_json_here("evaluate", folder, "--data", city_folder, "--protocol", protocol)["probabilities"]
-        for folder in (city_checkpoint, hot)
-        for protocol in ("every_next", "every_step", "user_last")
-    ]
-    assert sum(row["n"] for row in found[0]["curve"]) > sum(row["n"] for row in found[2]["curve"])
-    assert found[0]["log_likelihood"] != found[3]["log_likelihood"] and found[1]["list_90"] <= found[4]["list_90"]
-    for arguments in (["evaluate"], ["explain", "--case", 3]):
-        said = [
-            " ".join(recap_here(arguments[0], folder, "--data", city_folder, *arguments[1:]).stdout.split())
-            for folder in (city_checkpoint, hot)
-        ]
-        assert ["(T = 1)" in text for text in said] == [True, False]
+        for folder, protocol in ((city_checkpoint, "every_next"), (hot, "every_next"), (city_checkpoint, "user_last"))
+    )
+    assert sum(row["n"] for row in plain["curve"]) > sum(row["n"] for row in last["curve"])
+    assert plain["log_likelihood"] != warm["log_likelihood"] and plain["list_90"] <= warm["list_90"]
     assert recap_json_here("evaluate", "markov", "--data", city_folder)["probabilities"] is None
-    (hot / "checkpoint.json").write_text(json.dumps(manifest | {"temperature": {"a": 700}}))
-    write_sums_again(hot)
+    set_temperature(a=700)
     with pytest.raises(ConfigError, match=r"temperature\.a"):
         Checkpoint.load(hot)
 

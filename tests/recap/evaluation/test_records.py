@@ -1,9 +1,6 @@
 """Records: one row per case, what is known of it and how a scorer ranked its target, in bounded memory."""
 
-import subprocess
-import sys
 import weakref
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +21,7 @@ from recap.evaluation.scoring import evaluate, rank_cases, score_cases
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors, Histories
 from recap.scores import Scores
-from tests.checkins import START, small_dataset, split_dataset
+from tests.checkins import START, split_dataset
 from tests.worlds import small_city
 
 TRAIN, TEST = c.TRAIN, c.TEST
@@ -45,18 +42,14 @@ def world() -> tuple[Dataset, TransitionGraph]:
     return dataset, TransitionGraph.from_dataset(dataset)
 
 
-@dataclass
 class Broken:
-    """Scores every POI by its number, except that one is not a number."""
+    """Scores every POI by its number, except that one of the last case is not a number."""
 
-    reads_target_time = False
-
-    poi: int
-    name: str = "broken"
+    name, reads_target_time = "broken", False
 
     def score(self, batch: Histories) -> Scores:
         total = torch.arange(4.0).repeat(len(batch), 1)
-        total[-1, self.poi] = torch.nan
+        total[-1, 1] = torch.nan
         return Scores({"number": total})
 
 
@@ -64,9 +57,8 @@ def test_cases_are_described_by_hand() -> None:
     """Cases (3, 4), (4, 5), (5, 6): 2 -> 0, 0 -> 3, 3 -> 2."""
     cases = describe_cases(*world())
     assert cases["case"].tolist() == [0, 1, 2]
-    assert cases["row"].tolist() == [3, 4, 5]
+    assert cases["row"].tolist() == cases["position"].tolist() == [3, 4, 5]
     assert cases["user"].tolist() == [0, 0, 0]
-    assert cases["position"].tolist() == [3, 4, 5]
     assert cases["trajectory"].tolist() == [1, 1, 1]
     assert cases["time"].tolist() == [START + pd.Timedelta(hours=hours) for hours in (3, 4, 5)]
     assert cases["source"].tolist() == [2, 0, 3]
@@ -78,13 +70,8 @@ def test_cases_are_described_by_hand() -> None:
     # 2 leads nowhere; 0 -> 1 -> 3 and 3 -> 1 -> 2 take two steps.
     assert cases["within_two_hops"].tolist() == [False, True, True]
     assert cases["two_step_walk"].tolist() == [False, True, True]
-
-
-def test_case_numbers_are_those_of_every_step() -> None:
-    """The last case of the walk is number 2 under any protocol."""
-    cases = describe_cases(*world(), protocol="trajectory_last")
-    assert cases["case"].tolist() == [2]
-    assert cases["row"].tolist() == [5]
+    last = describe_cases(*world(), protocol="trajectory_last")
+    assert (last["case"].item(), last["row"].item()) == (2, 5), "its number under any protocol"
 
 
 def test_what_a_scorer_said_of_each_case() -> None:
@@ -102,7 +89,6 @@ def test_what_a_scorer_said_of_each_case() -> None:
 
 
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One case at a time or all at once: equal records."""
     dataset, _ = world()
     cases, checkins = describe_cases(*world()), CheckinTensors.from_dataset(dataset)
     all_ = score_cases(VisitCount(dataset), cases, checkins)
@@ -125,9 +111,8 @@ def test_long_pasts_are_scored_in_smaller_batches(monkeypatch: pytest.MonkeyPatc
 
 
 def test_nan_is_refused_and_nothing_ranked() -> None:
-    """A NaN in one case of a batch ends the evaluation."""
     with pytest.raises(ScoreError, match="'broken' returned NaN for 1 of 3 cases"):
-        evaluate(Broken(1), *world())
+        evaluate(Broken(), *world())
 
 
 def test_evaluation_sums_up_its_records() -> None:
@@ -142,24 +127,18 @@ def test_evaluation_sums_up_its_records() -> None:
 
 
 def test_a_draw_of_cases_is_part_of_all_of_them() -> None:
-    """Two of three cases, each as it is among all; as many as there are, or more, is all of them."""
+    """Two of three cases, each as it is among all, and said so; as many as there are, or more, is all of them."""
     every = describe_cases(*world())
     drawn = describe_cases(*world(), most=2)
     assert len(drawn) == 2
     pd.testing.assert_frame_equal(drawn, every[every["row"].isin(drawn["row"])].reset_index(drop=True))
     pd.testing.assert_frame_equal(describe_cases(*world(), most=3), every)
-
-
-def test_an_evaluation_says_what_its_cases_were_drawn_from() -> None:
-    """Two of three, in the numbers for people and in JSON; nothing is said where all were ranked."""
-    scorer = VisitCount(world()[0])
-    some, every = (evaluate(scorer, *world(), most=most) for most in (2, 3))
+    some, whole = (evaluate(VisitCount(world()[0]), *world(), most=most) for most in (2, 3))
     assert (some.drawn_from, some.summary()["drawn_from"], some.summary()["all"]["n"]) == (3, 3, 2)
-    assert every.drawn_from is None and "drawn_from" not in every.summary()
+    assert whole.drawn_from is None and "drawn_from" not in whole.summary()
 
 
 def test_records_survive_the_disk_with_their_metadata(tmp_path: Path) -> None:
-    """Write, read: equal columns and types, equal metadata."""
     records = evaluate(VisitCount(world()[0]), *world()).records
     metadata = {"dataset_hash": "0" * 64, "protocol": "every_step", "model": "visit_count"}
     path = tmp_path / "new folder" / "records.parquet"
@@ -198,63 +177,19 @@ def test_every_next_is_split_by_the_gap_before_it() -> None:
     assert "gap_hours" not in evaluate(VisitCount(dataset), dataset, graph).records
 
 
-PROGRAM = """
-import resource
-import pandas as pd, torch
-from recap.evaluation.scoring import score_cases
-from recap.history.tensors import CheckinTensors
-from recap.probabilities import UNFITTED
-from recap.scores import Scores
-from tests.checkins import small_dataset
-
-checkins = CheckinTensors.from_dataset(small_dataset([("u", "ab"[i % 2], float(i)) for i in range(9)]))
-
-
-class Wide:
-    name = "wide"
-    reads_target_time = False
-
-    def score(self, batch):
-        base = torch.rand(len(batch), 7000, dtype=torch.float64)
-        none = torch.zeros(0, dtype=torch.int64)
-        return Scores({"core": base, "rest": base * 2}, {"prior": torch.zeros(0)}, none, none)
-
-
-def peak(num_cases):
-    score_cases(Wide(), pd.DataFrame({"row": [1] * num_cases}), checkins, temperature=UNFITTED)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-print(peak(512 * 4), peak(512 * 40))
-"""
-
-
 def test_the_scores_of_one_batch_are_gone_before_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever ranks holds the parts and totals of one batch at a time."""
-    checkins = CheckinTensors.from_dataset(small_dataset([("u", "ab"[i % 2], float(i)) for i in range(9)]))
+    dataset, _ = world()
     alive: list[int] = []
     made: list[weakref.ref[Scores]] = []
 
-    class Watching:
-        name = "watching"
-        reads_target_time = False
-
-        def score(self, batch: Histories) -> Scores:
+    class Watching(VisitCount):
+        def score(self, histories: Histories) -> Scores:
             alive.append(sum(1 for reference in made if reference() is not None))
-            scores = Scores({"core": torch.rand(len(batch), 2, dtype=torch.float64)})
-            made.append(weakref.ref(scores))
+            made.append(weakref.ref(scores := super().score(histories)))
             return scores
 
-    monkeypatch.setattr(scoring, "_MOST_SCORES", 2 * (int(checkins.poi_T.max()) + 1))  # batches of two
+    monkeypatch.setattr(scoring, "_MOST_SCORES", 2 * dataset.num_pois)  # batches of two
     for rank in (score_cases, rank_cases):
-        rank(Watching(), pd.DataFrame({"row": [1] * 6}), checkins)
+        rank(Watching(dataset), pd.DataFrame({"row": [3] * 6}), CheckinTensors.from_dataset(dataset))
     assert alive == [0] * 6
-
-
-@pytest.mark.slow
-def test_memory_does_not_grow_with_the_cases() -> None:
-    """Forty batches after four, in a process of its own; the kept columns themselves take 8 MB."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr
-    few, many = map(int, done.stdout.split())
-    assert many - few < 500_000  # kilobytes; it was 2,600,000

@@ -26,26 +26,16 @@ DIAMOND = graph_of({(0, 1): 3, (0, 2): 1, (1, 3): 2, (2, 3): 1, (2, 0): 1, (3, 3
 
 
 def test_counts_training_pairs_within_trajectories() -> None:
-    """0->1 twice, 1->1 once (self-transitions count); 1->2 ends in test and 2->0 crosses a boundary: not counted."""
+    """0->1 twice, 1->1 once (self-transitions count); 1->2 ends in test and 2->0 crosses a boundary: not counted.
+
+    Nothing to count is an error, not an empty graph.
+    """
     dataset = split_dataset([(0, [(0, 0), (1, 0), (1, 0)]), (0, [(0, 0), (1, 0), (2, 2)]), (1, [(0, 0)])], 3)
     graph = TransitionGraph.from_dataset(dataset)
     assert graph.counts.toarray().tolist() == [[0, 2, 0], [0, 1, 0], [0, 0, 0]]
     assert (graph.num_pois, graph.num_transitions) == (3, 2)
-
-
-def test_refuses_a_training_split_without_transitions() -> None:
-    """Nothing to count is an error, not an empty graph."""
-    dataset = split_dataset([(0, [(0, 0)]), (1, [(1, 0), (0, 2)])], 2)
     with pytest.raises(DataError, match="no transition"):
-        TransitionGraph.from_dataset(dataset)
-
-
-def test_adjacency_divides_by_the_row_total() -> None:
-    """Row 0: 3/4 and 1/4; POIs without out-edges keep a zero row (Eq. 6)."""
-    dense = DIAMOND.adjacency.toarray()
-    assert dense[0].tolist() == [0, 0.75, 0.25, 0, 0, 0]
-    assert dense[2].tolist() == [0.5, 0, 0, 0.5, 0, 0]
-    assert dense[4].tolist() == dense[5].tolist() == [0.0] * 6
+        TransitionGraph.from_dataset(split_dataset([(0, [(0, 0)]), (1, [(1, 0), (0, 2)])], 2))
 
 
 def test_looks_up_pairs() -> None:
@@ -54,6 +44,12 @@ def test_looks_up_pairs() -> None:
     assert DIAMOND.count(source, destination).tolist() == [3, 0, 0, 1]
     assert DIAMOND.probability(source, destination).tolist() == [0.75, 0, 0, 1]
     assert DIAMOND.count(source[:0], destination[:0]).tolist() == []
+    # POIs without out-edges keep a zero row (Eq. 6).
+    assert DIAMOND.adjacency.toarray()[[0, 2, 4]].tolist() == [
+        [0, 0.75, 0.25, 0, 0, 0],
+        [0.5, 0, 0, 0.5, 0, 0],
+        [0] * 6,
+    ]
 
 
 def test_hops_by_hand() -> None:
@@ -66,12 +62,8 @@ def test_hops_by_hand() -> None:
 def test_two_hop_paths_by_hand() -> None:
     """0 -> 1 -> 3: 3/4 * 1 = .75. 0 -> 2 -> 3: 1/4 * 1/2 = .125. Together .875, shares 6/7 and 1/7."""
     paths = DIAMOND.two_hop_paths(0, 3)
-    assert paths["middle"].tolist() == [1, 2]
-    assert paths["count_in"].tolist() == [3, 1]
-    assert paths["count_out"].tolist() == [2, 1]
-    assert paths["p_in"].tolist() == [0.75, 0.25]
-    assert paths["p_out"].tolist() == [1.0, 0.5]
-    assert paths["product"].tolist() == [0.75, 0.125]
+    rows = paths[["middle", "count_in", "count_out", "p_in", "p_out", "product"]].to_numpy().tolist()
+    assert rows == [[1, 3, 2, 0.75, 1.0, 0.75], [2, 1, 1, 0.25, 0.5, 0.125]]
     assert paths["share"].tolist() == pytest.approx([6 / 7, 1 / 7])
     assert DIAMOND.two_step_probability(np.array([0, 0]), np.array([3, 1])).tolist() == [0.875, 0.0]
     assert len(DIAMOND.two_hop_paths(3, 0)) == 0

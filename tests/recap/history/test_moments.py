@@ -50,14 +50,13 @@ def test_the_last_row_at_or_before_a_time(as_of: str | None, rows: list[int]) ->
 
 
 def test_each_check_in_has_its_own_clock() -> None:
-    """Ten o'clock at home, then after a flight half past seven: at eight o'clock the later one is known."""
+    """Ten o'clock at home, then after a flight half past seven: at eight o'clock the later one is known.
+
+    A check-in that early must be there; the command's tests hold the other refusals.
+    """
     home = split_dataset([(0, [(0, 0), (1, 0), (2, 2)])], num_pois=3)
     home.checkins[c.TZ_OFFSET_MINUTES] = np.array([120, -90, -90], dtype=np.int16)
     assert last_rows(home, datetime(2012, 4, 2, 8)).tolist() == [1]
-
-
-def test_a_check_in_that_early_must_be_there() -> None:
-    """One line; the command's tests hold the other refusals."""
     with pytest.raises(CaseError, match=r"^user 'u1' has no check-in at or before 2012-04-02 10:00.* 2012-04-02 07:00"):
         find_moment(two_users(), "u1", parse_time("2012-04-02T10:00+00:00"))
     with pytest.raises(CaseError, match="has no user 7;"):
@@ -91,7 +90,6 @@ def start(data: tuple[Dataset, CheckinTensors]) -> Moment:
 
 
 def test_a_recorded_itinerary_is_the_history(start: Moment, data: tuple[Dataset, CheckinTensors]) -> None:
-    """Nothing is changed, nothing later is read."""
     assert start.row == find_moment(data[0], 3).row and not start.is_changed and start.text == ""
     found = vars(History.at(start, *data))
     assert all(np.array_equal(found[name], value) for name, value in vars(History.until(data[1], start.row)).items())
@@ -143,17 +141,15 @@ def test_recorded_stops_are_left_out_and_moved(start: Moment, data: tuple[Datase
     assert len(History.at(Moment.read({"user": "3", "stops": f"{gone},7.30"}, *data), *data)) == 1
 
 
-def test_a_new_user_begins_at_noon(data: tuple[Dataset, CheckinTensors]) -> None:
-    """Of the data's last day, by the local clock; the gap is half an hour."""
+def test_a_new_user_begins_at_noon(start: Moment, data: tuple[Dataset, CheckinTensors]) -> None:
+    """Of the data's last day, by the local clock; the gap is half an hour, of a known user the median inside the
+    trajectories known at the moment.
+    """
     history = History.at(Moment().plus(4, 0).plus(5, 30), *data)
     assert history.user == data[0].num_users
     assert history.local_seconds_H[0] % 86_400 == 43_200
     assert history.seconds_H[0] == last_noon(data[1])[0] and np.diff(history.seconds_H).tolist() == [1800]
     assert history.trajectory_H.tolist() == [0, 0] and usual_gap(data[1], Moment()) == 30
-
-
-def test_the_usual_gap_is_inside_trajectories(start: Moment, data: tuple[Dataset, CheckinTensors]) -> None:
-    """The median in minutes, known at the moment."""
-    history = History.at(start, *data)
-    gaps = np.diff(history.seconds_H)[np.diff(history.trajectory_H) == 0]
+    known = History.at(start, *data)
+    gaps = np.diff(known.seconds_H)[np.diff(known.trajectory_H) == 0]
     assert usual_gap(data[1], start) == round(float(np.median(gaps)) / 60)

@@ -43,35 +43,18 @@ def test_by_hand() -> None:
     Unseen pairs: (0,2) at two hops, (0,3) at three, both from source 0.
     """
     found = dataset_statistics(split_dataset(PAPER_SIZED, 4), max_hops=3)
-    assert found["transitions"] == 3
-    assert found["unique_test_pairs"] == 4
-    assert found["unseen_unique_test_pairs"] == 2
+    assert (found["transitions"], found["unique_test_pairs"], found["unseen_unique_test_pairs"]) == (3, 4, 2)
     assert found["unique_tail_share"] == 3 / 4
     assert (found["case_tail_share"], found["case_unseen_share"]) == (4 / 5, 3 / 5)
     assert found["in_history_share"] == 1.0
     assert found["tail_within_two_hops"] == found["tail_within_both"] == 3 / 4
     assert found["tail_two_step_walk"] == found["tail_two_step_both"] == 2 / 4
-    one, two, three = found["hops"]
-    assert one == {
-        "n": 1,
-        "coverage": 0.0,
-        "avg_candidates": 1.0,
-        "snr_x1000": 0.0,
-        "avg_candidates_all_pois": 3 / 4,
-        "snr_x1000_all_pois": 0.0,
-    }
-    assert (two["coverage"], two["avg_candidates"], two["avg_candidates_all_pois"]) == (0.5, 2.0, 5 / 4)
-    assert two["snr_x1000"] == 1000 * 1 / (2 + 2 - 1)
-    assert two["snr_x1000_all_pois"] == 1000 * 1 / (5 - 1)
-    assert (three["coverage"], three["avg_candidates"]) == (1.0, 3.0)
-    assert three["snr_x1000"] == 1000 * 2 / (3 + 3 - 2)
-
-
-def test_history_share_needs_a_visit_before_the_source() -> None:
-    """Case 1: target 1 first seen as target. Case 2: target 0 = source, seen before only at the source itself."""
-    walks: Walks = [(0, [(2, 0), (2, 0)]), (0, [(0, 0), (0, 2)]), (0, [(2, 0), (1, 2)]), (0, [(2, 0), (0, 2)])]
-    found = dataset_statistics(split_dataset(walks, 3))
-    assert found["in_history_share"] == 1 / 3
+    names = ("n", "coverage", "avg_candidates", "snr_x1000", "avg_candidates_all_pois", "snr_x1000_all_pois")
+    assert [tuple(row[name] for name in names) for row in found["hops"]] == [
+        (1, 0.0, 1.0, 0.0, 3 / 4, 0.0),
+        (2, 0.5, 2.0, 1000 * 1 / (2 + 2 - 1), 5 / 4, 1000 * 1 / (5 - 1)),
+        (3, 1.0, 3.0, 1000 * 2 / (3 + 3 - 2), 6 / 4, 1000 * 2 / (6 - 2)),
+    ]
 
 
 def test_a_large_graph_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,12 +132,11 @@ def test_equals_brute_force(drawn: Walks) -> None:
 
 def differences(expected: Any, found: Any, place: str = "") -> list[str]:
     """Every leaf of ``expected`` that ``found`` lacks or that differs; floats to twelve digits."""
-    if isinstance(expected, dict):
-        return [line for key in expected for line in differences(expected[key], found.get(key), f"{place}.{key}")]
     if isinstance(expected, list):
         assert len(expected) == len(found), place
-        pairs = zip(expected, found, strict=True)
-        return [line for i, (a, b) in enumerate(pairs) for line in differences(a, b, f"{place}[{i}]")]
+        expected, found = dict(enumerate(expected)), dict(enumerate(found))
+    if isinstance(expected, dict):
+        return [line for key in expected for line in differences(expected[key], found.get(key), f"{place}.{key}")]
     same = math.isclose(expected, found, rel_tol=1e-12) if isinstance(expected, float) and found else expected == found
     return [] if same else [f"{place}: expected {expected}, got {found}"]
 
@@ -205,13 +187,17 @@ WALKS = [
 
 
 def test_fingerprint_by_hand() -> None:
-    """Five last cases; three unseen pairs from the sources 0 (twice) and 1; sums are over the two sources."""
+    """Five last cases; three unseen pairs from the sources 0 (twice) and 1; sums are over the two sources.
+
+    By hop: nothing unseen at one, 0->2 at two; 0->4 and 1->0 stay out of reach, and the sets no longer grow. With one
+    source walked from, degrees and reach are that source's, and the same at each call.
+    """
     dataset = split_dataset(WALKS, 5)
-    found = fingerprint(dataset, TransitionGraph.from_dataset(dataset))
+    graph = TransitionGraph.from_dataset(dataset)
+    found = fingerprint(dataset, graph)
     assert (found["cases"], found["head"], found["tail"], found["steps"]) == (5, 1, 4, 6)
     assert (found["unseen_pairs"], found["unseen_sources"]) == (3, 2)
-    assert found["mean_degree"] == (1 + 2) / 2
-    assert found["two_hop_candidates"] == (3 + 2) / 2
+    assert (found["mean_degree"], found["two_hop_candidates"]) == ((1 + 2) / 2, (3 + 2) / 2)
     assert found["two_hop_coverage"] == pytest.approx(1 / 3)
     assert found["two_hop_snr_x1000"] == pytest.approx(1000 * 1 / (5 - 1))
     # Distinct pairs of all steps: 2->0 unseen, 0->1 head, 0->2, 0->4, 1->0 unseen, 2->3 once.
@@ -219,25 +205,14 @@ def test_fingerprint_by_hand() -> None:
     # Tail targets: user 0 was at 2 and at 4; user 1 was nowhere before 0, and never at 3.
     assert found["tail_in_history"] == pytest.approx(2 / 4)
     assert found["checkins"] == found["merged_checkins"] == len(dataset.checkins)
-
-
-def test_reach_by_hand() -> None:
-    """By hop: nothing unseen at one, 0->2 at two; 0->4 and 1->0 stay out of reach, and the sets no longer grow."""
-    dataset = split_dataset(WALKS, 5)
-    one, two, three = unseen_reach(dataset, TransitionGraph.from_dataset(dataset), 3)
+    one, two, three = unseen_reach(dataset, graph, 3)
     assert one == {"pairs": 3, "sources": 2, "candidates": 1.5, "coverage": 0.0, "snr_x1000": 0.0}
     assert two == pytest.approx({"pairs": 3, "sources": 2, "candidates": 2.5, "coverage": 1 / 3, "snr_x1000": 250.0})
     assert three == two
-
-
-def test_large_graphs_are_sampled() -> None:
-    """With one source walked from, degrees and reach are that source's, and the same at each call."""
-    dataset = split_dataset(WALKS, 5)
-    graph = TransitionGraph.from_dataset(dataset)
-    found = fingerprint(dataset, graph, max_sources=1)
-    assert found == fingerprint(dataset, graph, max_sources=1)
-    assert (found["mean_degree"], found["two_hop_candidates"]) in ((1.0, 3.0), (2.0, 2.0))
-    assert (found["unseen_pairs"], found["unseen_sources"]) == (3, 2)
+    sampled = fingerprint(dataset, graph, max_sources=1)
+    assert sampled == fingerprint(dataset, graph, max_sources=1)
+    assert (sampled["mean_degree"], sampled["two_hop_candidates"]) in ((1.0, 3.0), (2.0, 2.0))
+    assert (sampled["unseen_pairs"], sampled["unseen_sources"]) == (3, 2)
 
 
 @pytest.mark.nyc

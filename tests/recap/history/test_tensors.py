@@ -29,7 +29,6 @@ from recap.history.visits import NEVER, Visits
 from recap.model.backbone import suffix_rows
 from recap.model.config import Stage
 from recap.model.scorer import RecapScorer
-from recap.published.configs import PublishedConfig
 from recap.published.network import PublishedScorer
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
@@ -122,13 +121,17 @@ def test_keeps_the_256_most_recent_by_default() -> None:
 
 @given(histories)
 def test_target_in_history_is_membership_of_the_target(walks: Walks) -> None:
-    """y in C_t, for every row that has a successor of the same user."""
+    """y in C_t, for every row that has a successor of the same user; places known are C_t and the row's own."""
     checkins = tensors(walks)
     user, poi = checkins.user_T.tolist(), checkins.poi_T.tolist()
     rows = [row for row in range(len(poi) - 1) if user[row] == user[row + 1]]
-    expected = [poi[row + 1] in case for row, case in zip(rows, packed(checkins, rows), strict=True)] if rows else []
+    cases = packed(checkins, rows) if rows else []
     visits = Visits.of_segments(checkins.user_T.numpy(), checkins.poi_T.numpy())
-    assert visits.target_in_history(np.array(rows, dtype=np.int64)).tolist() == expected
+    at = np.array(rows, dtype=np.int64)
+    expected = [poi[row + 1] in case for row, case in zip(rows, cases, strict=True)]
+    assert visits.target_in_history(at).tolist() == expected
+    known = [len({*case, poi[row]}) for row, case in zip(rows, cases, strict=True)]
+    assert visits.places_known(at).tolist() == known
 
 
 def test_segments_keep_edited_copies_of_one_user_apart() -> None:
@@ -140,7 +143,6 @@ def test_segments_keep_edited_copies_of_one_user_apart() -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_the_same_on_a_gpu() -> None:
-    """CPU and GPU give equal candidates in equal order."""
     generator = np.random.default_rng(0)
     checkins = tensors([generator.integers(0, 50, 400).tolist() for _ in range(20)])
     rows = generator.integers(0, 8000, 500).tolist()
@@ -216,16 +218,12 @@ def scorers() -> Mapping[str, Callable[[], Scorer]]:
     city = small_city()
     graph = TransitionGraph.from_dataset(city)
     counters = {name: partial(build_baseline, name, city, graph) for name in (*COUNTING_BASELINES, AT_TIME)}
-    recaps = {name: partial(_recap, **changes) for name, changes in RECAPS.items()}
-    return counters | recaps | {config.label: partial(_published, config) for config in variants()}
-
-
-def _recap(**changes: Any) -> Scorer:
-    return RecapScorer(small_recap(small_city(), **changes), Stage())
-
-
-def _published(config: PublishedConfig) -> Scorer:
-    return PublishedScorer(shaken(config))
+    recaps = {
+        name: lambda changes=changes: RecapScorer(small_recap(city, **changes), Stage())
+        for name, changes in RECAPS.items()
+    }
+    published = {config.label: lambda config=config: PublishedScorer(shaken(config)) for config in variants()}
+    return counters | recaps | published
 
 
 def overwritten(checkins: CheckinTensors, row: int) -> CheckinTensors:
@@ -259,18 +257,16 @@ def test_nothing_after_a_history_changes_a_score(name: str) -> None:
         assert torch.equal(scorer.score(before).total, scorer.score(after).total), row
 
 
-def test_the_next_visit_of_a_history_lies_inside_it() -> None:
-    """User 0 goes 0, 1, 0: at its first and second check-in, nobody knows of the return."""
-    table = tensors([[0, 1, 0]])
-    for last, expected in ((0, [NEVER]), (1, [NEVER, NEVER]), (2, [2, NEVER, NEVER])):
-        histories = Histories(table, torch.tensor([last]))
-        assert histories.next_visit(*histories.past_rows()).tolist() == expected
-
-
 def test_only_a_case_knows_what_follows() -> None:
-    """The target and its time belong to the case; its histories get the time where a model reads it, and no target."""
+    """The target and its time belong to the case; its histories get the time where a model reads it, and no target.
+
+    User 0 goes 0, 1, 0: at its first and second check-in, nobody knows of the return.
+    """
     own = CheckinTensors.from_dataset(small_city())
     cases = CaseBatch(own, torch.tensor([3]))
     assert cases.target_B.tolist() == [int(own.poi_T[4])]
     for histories, timed in ((cases.histories(), False), (cases.histories(target_time=True), True)):
         assert (histories.next_local_seconds_B is not None) is timed and not hasattr(histories, "target_B")
+    for last, expected in ((0, [NEVER]), (1, [NEVER, NEVER]), (2, [2, NEVER, NEVER])):
+        short = Histories(tensors([[0, 1, 0]]), torch.tensor([last]))
+        assert short.next_visit(*short.past_rows()).tolist() == expected

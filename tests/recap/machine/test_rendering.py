@@ -1,7 +1,5 @@
 """Templates: what is escaped, what is refused, and that the cards of the demo city are those that are hashed."""
 
-from pathlib import Path
-
 import pytest
 from jinja2 import UndefinedError
 
@@ -9,14 +7,7 @@ from recap.checkpoint import Checkpoint, model_card
 from recap.data.card import dataset_card
 from recap.data.dataset import Dataset
 from recap.machine.rendering import render
-
-DEMO = Path(__file__).parents[3] / "checkpoints" / "demo-city"
-
-
-def test_a_missing_value_is_an_error() -> None:
-    """A page with a hole in it is not written."""
-    with pytest.raises(UndefinedError, match="title"):
-        render("model_card.md.j2", manifest={}, summary={})
+from tests.learn_worlds import DEMO
 
 
 def test_the_bundled_cards_are_what_the_templates_make() -> None:
@@ -30,11 +21,10 @@ def test_the_bundled_cards_are_what_the_templates_make() -> None:
 
 
 def test_a_group_without_cases_has_no_number() -> None:
-    """None is shown as a dash."""
+    """It has a dash; a page with a hole in it is not written."""
     checkpoint = Checkpoint.load(DEMO / "checkpoint")
-    summary = checkpoint.read_summary()
-    summary["test"] = {
-        "all": summary["test"]["all"],
-        "tail": {"n": 0, **dict.fromkeys(("hr1", "hr20", "ndcg20", "mrr"))},
-    }
+    summary, none = checkpoint.read_summary(), {"n": 0, **dict.fromkeys(("hr1", "hr20", "ndcg20", "mrr"))}
+    summary["test"] = {"all": summary["test"]["all"], "tail": none}
     assert "| recap | tail | 0 | – | – | – | – |\n" in model_card(checkpoint.manifest, summary)
+    with pytest.raises(UndefinedError, match="title"):
+        render("model_card.md.j2", manifest={}, summary={})

@@ -189,10 +189,14 @@ def test_kept_features_equal_computed_ones(monkeypatch: pytest.MonkeyPatch, most
 
 
 def test_kept_features_stay_on_the_device_of_the_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A training on a card begins with features on the processor; what is kept holds the moved ones."""
+    """A training on a card begins with features on the processor; what is kept holds the moved ones. Where they are too
+    many none are kept: every batch computes its own.
+    """
     monkeypatch.setattr(Features, "device", torch.device("meta"))  # so that computing features moves them
     kept = KeptFeatures.compute(curves := prior(), CASES)
     assert kept is not None and kept.places is curves.features.places
+    monkeypatch.setattr("recap.model.kept_features._MOST_BYTES", 1000)
+    assert KeptFeatures.compute(curves, CASES) is None
 
 
 def test_the_gradient_of_every_place_is_that_of_single_pairs() -> None:
@@ -208,9 +212,3 @@ def test_the_gradient_of_every_place_is_that_of_single_pairs() -> None:
         gradients.append(torch.autograd.grad((score_I * weight_I).sum(), curves.curves.step_FK)[0])
     torch.testing.assert_close(*scores)
     torch.testing.assert_close(*gradients)
-
-
-def test_too_many_features_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then every batch computes its own."""
-    monkeypatch.setattr("recap.model.kept_features._MOST_BYTES", 1000)
-    assert KeptFeatures.compute(prior(), CASES) is None

@@ -1,9 +1,10 @@
 """`pretrained`: the package's file of curves, and the model made of it."""
 
-import copy
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,10 +38,9 @@ FILE = data_path("recap", "pretrained.json")
 
 def without_categories() -> Dataset:
     """The small city, every place of one category."""
-    pois = small_city(1).pois.copy()
-    pois[c.CATEGORY_INDEX], pois[c.CATEGORY], pois[c.CATEGORY_ID] = np.int32(0), "", ""
     city = small_city(1)
-    return Dataset(checkins=city.checkins, pois=pois, users=city.users, manifest=city.manifest)
+    pois = city.pois.assign(**dict[str, Any]({c.CATEGORY_INDEX: np.int32(0), c.CATEGORY: "", c.CATEGORY_ID: ""}))
+    return replace(city, pois=pois)
 
 
 def walked_city() -> Dataset:
@@ -75,21 +75,21 @@ def test_the_file_fits_the_features_and_holds_nothing_else() -> None:
 
 def test_a_changed_feature_refuses_the_file(tmp_path: Path) -> None:
     """One line says what to do; so it does for a file that is no such file."""
-    values = json.loads(FILE.read_text())
     path = tmp_path / "pretrained.json"
-    for name in ("knots", "values"):
-        damaged = copy.deepcopy(values)
-        del damaged["curves"][3][name][-1]
-        path.write_text(json.dumps(damaged))
-        with pytest.raises(CheckpointError, match="rising knots and as many values"):
+
+    def refuse(values: Any, message: str) -> None:
+        path.write_text(json.dumps(values))
+        with pytest.raises(CheckpointError, match=message):
             PretrainedCurves.load(path)
+
+    for name in ("knots", "values"):
+        damaged = json.loads(FILE.read_text())
+        del damaged["curves"][3][name][-1]
+        refuse(damaged, "rising knots and as many values")
+    values = json.loads(FILE.read_text())
     values["curves"][3]["unit"] = "days"
-    path.write_text(json.dumps(values))
-    with pytest.raises(CheckpointError, match=r"other features than this version; make it again"):
-        PretrainedCurves.load(path)
-    path.write_text("{}")
-    with pytest.raises(CheckpointError, match=r"cannot be read .*`recap experiment run pretrained`"):
-        PretrainedCurves.load(path)
+    refuse(values, r"other features than this version; make it again")
+    refuse({}, r"cannot be read .*`recap experiment run pretrained`")
 
 
 def test_cities_share_one_set_of_curves() -> None:
@@ -220,16 +220,13 @@ def test_few_validation_cases_move_nothing() -> None:
 
 
 def test_hash_names_file_and_dataset() -> None:
-    """Another city or other curves: another key of records and links."""
-    curves = PretrainedCurves.packaged()
+    """Another city or other curves: another key of records and links. A dataset whose training weeks the curves have
+    seen is never called new to them.
+    """
+    city, curves = small_city(), PretrainedCurves.packaged()
     others = PretrainedCurves.parse(curves.model_dump() | {"about": "others"})
     assert len({curves.key("a" * 64), curves.key("b" * 64), others.key("a" * 64)}) == 3
-    assert PretrainedCheckpoint.of(small_city()).hash == curves.key(small_city().hash)
-
-
-def test_it_says_where_it_was_learned() -> None:
-    """A dataset whose training weeks the curves have seen is never called new to them."""
-    city, curves = small_city(), PretrainedCurves.packaged()
+    assert PretrainedCheckpoint.of(city).hash == curves.key(city.hash)
     assert PretrainedCheckpoint.of(city).learned_on.endswith("and Austin (Gowalla)")
     seen = curves.model_copy(update={"cities": [curves.cities[0].model_copy(update={"dataset_hash": city.hash})]})
     assert PretrainedCheckpoint.of(city, seen).learned_on == f"{seen.learned_on}, this data's training weeks among them"
@@ -261,6 +258,6 @@ def test_no_later_check_in_moves_it() -> None:
         checkins = city.checkins.copy()
         is_changed = (checkins[c.SPLIT] == split).to_numpy()
         checkins.loc[is_changed, c.POI] = checkins.loc[is_changed, c.POI].to_numpy()[::-1]
-        changed = Dataset(checkins=checkins, pois=city.pois, users=city.users, manifest=city.manifest)
+        changed = replace(city, checkins=checkins)
         found[split] = Adaptation.fit(unfitted_model(changed), changed, TransitionGraph.from_dataset(changed))
     assert found[c.TEST] == found[None] != found[c.VAL] and found[c.VAL].factors == found[None].factors

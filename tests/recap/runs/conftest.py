@@ -1,4 +1,4 @@
-"""One dataset on disk, one runs folder and one waiting run for all tests of runs."""
+"""A run that waits."""
 
 from pathlib import Path
 
@@ -7,8 +7,6 @@ import pytest
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from tests.background import tiny_spec
-from tests.run_fixtures import dataset_folder as dataset_folder
-from tests.run_fixtures import store as store
 
 
 @pytest.fixture

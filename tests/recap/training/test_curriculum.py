@@ -44,13 +44,11 @@ def test_the_papers_sizes() -> None:
 
 
 def test_the_simultaneous_variant_starts_with_everything() -> None:
-    """Every epoch is the same: all parts, the full warm weight, no slower backbone."""
+    """Every epoch is the same: all parts, the full warm weight, no slower backbone; w/o Shortcut is a warm weight of 0,
+    staged or not.
+    """
     curriculum = Curriculum(staged=False)
     assert {curriculum.at(epoch) for epoch in (1, 50, 130)} == {Stage(warm_weight=0.5)}
-
-
-def test_without_shortcut_there_is_never_a_warm_weight() -> None:
-    """w/o Shortcut is a warm weight of 0, staged or not."""
     for staged in (True, False):
         curriculum = Curriculum(staged=staged, warm_weight=0)
         assert {curriculum.at(epoch).warm_weight for epoch in range(1, 131)} == {0.0}
@@ -58,14 +56,9 @@ def test_without_shortcut_there_is_never_a_warm_weight() -> None:
 
 def test_what_is_inactive_is_named() -> None:
     """Before epoch 60 nothing but the core acts; at 60 the graph token does; at 120 everything."""
-    config = paper()
-    inactive = {epoch: config.curriculum.at(epoch).inactive_parts(config.model) for epoch in (59, 60, 80, 120)}
-    assert inactive == {
-        59: ["graph_token", "prior", "correction"],
-        60: ["prior", "correction"],
-        80: ["correction"],
-        120: [],
-    }
+    config, parts = paper(), ["graph_token", "prior", "correction"]
+    for epoch, inactive in ((59, parts), (60, parts[1:]), (80, parts[2:]), (120, [])):
+        assert config.curriculum.at(epoch).inactive_parts(config.model) == inactive
 
 
 def test_scaling_keeps_each_stages_share() -> None:
@@ -134,14 +127,8 @@ def test_a_part_that_is_off_may_have_any_epoch() -> None:
 
 
 def test_assignments_from_the_command_line() -> None:
-    """``field=value`` reaches nested fields, and is validated as a whole."""
+    """``field=value`` reaches nested fields, and is validated as a whole; the command's tests hold the refusals."""
     config = tiny().override(["model.prior.use_count=false", "optimiser.prior_learning_rate=none", "seed=5"])
     assert (config.model.prior.use_count, config.optimiser.prior_learning_rate, config.seed) == (False, None, 5)
-    for assignment, part in (
-        ("model.nothing=1", "unknown field 'model.nothing'"),
-        ("nothing.at.all=1", "unknown field"),
-        ("seed", "field=value"),
-        ("curriculum.graph_epoch=4", "ordered"),
-    ):
-        with pytest.raises(ConfigError, match=part):
-            tiny().override([assignment])
+    with pytest.raises(ConfigError, match="unknown field"):
+        tiny().override(["nothing.at.all=1"])

@@ -140,23 +140,8 @@ def test_time_adds_up_over_sessions(tmp_path: Path) -> None:
     assert 0 < seconds[0] < seconds[1] < seconds[2]
 
 
-def test_refuses_a_state_that_does_not_fit(tmp_path: Path) -> None:
-    """No resume state, weights as an earlier version writes them, with fewer curves, or half a file: one line each."""
-    session(tmp_path, stop_after=1)
-    state = tmp_path / STATE_FILE
-    tensors, progress = load_tensors(state)
-    name = next(name for name in tensors if name.startswith("model.") and tensors[name].ndim == 2)
-    for changes, message in (
-        ({"random.cpu": None}, rf"{STATE_FILE} is not a resume state: it lacks tensor 'random\.cpu'"),
-        ({name: tensors[name][:-1]}, "continue with the version that started this training, or train again"),
-    ):
-        changed = {key: value for key, value in (tensors | changes).items() if value is not None}
-        save_tensors(changed, state, progress)
-        with pytest.raises(CheckpointError, match=message):
-            session(tmp_path)
-    state.write_bytes(state.read_bytes()[:500])
-    with pytest.raises(CheckpointError, match=STATE_FILE):
-        session(tmp_path)
+TRAIN_AGAIN = "continue with the version that started this training, or train again"
+DAMAGED = r"state\.safetensors is damaged"
 
 
 @pytest.mark.parametrize(
@@ -166,35 +151,32 @@ def test_refuses_a_state_that_does_not_fit(tmp_path: Path) -> None:
         ({"step": "two"}, r"step: .* got 'two'; continue with the version"),
         ({"best": 3}, r"best: .* got 3; continue"),
         ({"format_version": 2}, r"format_version: Input should be 1, got 2; continue"),
+        ({"random.cpu": None}, rf"{STATE_FILE} is not a resume state: it lacks tensor 'random\.cpu'"),
+        ({"model.core.output.weight": torch.zeros(16, 8)}, TRAIN_AGAIN),
+        ({"optimiser.x.step": torch.zeros(3)}, DAMAGED),
+        ({"random.cpu": torch.zeros(3)}, DAMAGED),
+        (b"half a file", STATE_FILE),
+        *((line, r"metrics\.jsonl: line 2 is not a finished epoch") for line in ("{half", "[1]", '{"loss": 1}')),
     ],
+    ids=str,
 )
-def test_a_state_of_another_version_is_refused_in_one_line(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
-    """Counters that this version does not know, or of another type, or a newer format."""
-    session(tmp_path, stop_after=1)
-    tensors, progress = load_tensors(tmp_path / STATE_FILE)
-    assert progress["format_version"] == 1
-    save_tensors(tensors, tmp_path / STATE_FILE, progress | changed)
-    with pytest.raises(CheckpointError, match=said):
-        session(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["optimiser.x.step", "random.cpu"])
-def test_a_damaged_tensor_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
-    """A number of the optimiser that is no number; a random state of another length."""
-    session(tmp_path, stop_after=1)
-    tensors, progress = load_tensors(tmp_path / STATE_FILE)
-    save_tensors(tensors | {name: torch.zeros(3)}, tmp_path / STATE_FILE, progress)
-    with pytest.raises(CheckpointError, match=r"state\.safetensors is damaged"):
-        session(tmp_path)
-
-
-@pytest.mark.parametrize("line", ["{half", "[1]", '{"loss": 1}'])
-def test_a_damaged_line_of_the_journal_is_refused_in_one_line(tmp_path: Path, line: str) -> None:
-    """The second of two lines: no JSON, no object, no epoch."""
+def test_a_state_that_does_not_fit_is_refused_in_one_line(tmp_path: Path, changed: Any, said: str) -> None:
+    """Counters that this version does not know, or of another type, or a newer format; no resume state, weights as an
+    earlier version writes them, numbers that are none, half a file; a journal whose second line is no epoch.
+    """
     session(tmp_path, stop_after=4)
-    journal = tmp_path / "metrics.jsonl"
-    journal.write_text(journal.read_text() + line + "\n")
-    with pytest.raises(CheckpointError, match=r"metrics\.jsonl: line 2 is not a finished epoch"):
+    state, journal = tmp_path / STATE_FILE, tmp_path / "metrics.jsonl"
+    if isinstance(changed, str):
+        journal.write_text(journal.read_text() + changed + "\n")
+    elif isinstance(changed, bytes):
+        state.write_bytes(state.read_bytes()[:500])
+    else:
+        tensors, progress = load_tensors(state)
+        assert progress["format_version"] == 1 and "model.core.output.weight" in tensors
+        for name, value in changed.items():
+            (tensors if "." in name else progress)[name] = value
+        save_tensors({name: value for name, value in tensors.items() if value is not None}, state, progress)
+    with pytest.raises(CheckpointError, match=said):
         session(tmp_path)
 
 
@@ -323,23 +305,15 @@ def test_a_stopped_and_killed_command_resumes_to_the_same_file(tmp_path: Path) -
     data, cut, whole = tmp_path / "data", tmp_path / "cut", tmp_path / "whole"
     small_city().save(data)
     assignments = ["batch_size=4", "save_every_seconds=0"]
-    command = [str(RECAP), "train", str(data), *WORDS, "--device", "cpu", "--out", str(cut), "--json"]
+    command = [str(RECAP), "train", str(data), *WORDS, "--device", "cpu", "--out", str(cut), "--json", "--resume"]
     command += [word for assignment in assignments for word in ("--set", assignment)]
-    state = cut / "training" / STATE_FILE
-
-    process = after_epochs(1, cut, command)
-    process.terminate()
-    stdout, stderr = process.communicate()
-    assert (process.returncode, stdout) == (130, "") and "--resume" in stderr
-    assert load_tensors(state)[1]["epoch"] >= 2 and not (cut / "SHA256SUMS").exists()
-
-    process = after_epochs(2, cut, [*command, "--resume"])
-    process.kill()
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
-    assert load_tensors(state)[1]["epoch"] >= 3 and not (cut / "model.safetensors").exists()
-
-    result = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=True)
+    for epoch, end, code in ((1, signal.SIGTERM, 130), (2, signal.SIGKILL, -signal.SIGKILL)):
+        process = after_epochs(epoch, cut, command)
+        process.send_signal(end)
+        stdout, stderr = process.communicate()
+        assert (process.returncode, stdout) == (code, "") and ("--resume" in stderr) == (end == signal.SIGTERM)
+        assert load_tensors(cut / "training" / STATE_FILE)[1]["epoch"] > epoch and not (cut / "SHA256SUMS").exists()
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(result.stdout)["epochs"] == 4
     assert train(Dataset.load(data), tiny().override(assignments), whole, device=CPU) is not None
     files = [path.name for path in whole.iterdir() if path.suffix in (".safetensors", ".parquet")]

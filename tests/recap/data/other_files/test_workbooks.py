@@ -5,10 +5,10 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
 import pandas as pd
 import pytest
+from openpyxl import Workbook
 
 from recap import columns as c
 from recap.data.reading import read_checkins
@@ -17,54 +17,17 @@ from tests.recap.data.other_files.reading import asked, assert_all_read, read
 from tests.recap.data.understanding.tables import ROWS, ZONE, checkins
 from tests.shell import assert_refused, recap
 
-_PARTS = "http://schemas.openxmlformats.org/package/2006"
-_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_LINK = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _EPOCH = datetime.datetime(1899, 12, 30)
 
 
 def write_workbook(path: Path, sheets: dict[str, Sequence[Sequence[Any]]]) -> Path:
-    """The least that Excel opens; style 1 is a date and time."""
-
-    def cell(value: Any) -> str:
-        if isinstance(value, datetime.datetime):
-            return f'<c s="1"><v>{(value - _EPOCH).total_seconds() / 86_400:.9f}</v></c>'
-        if isinstance(value, int | float):
-            return f"<c><v>{value}</v></c>"
-        return f'<c t="inlineStr"><is><t>{escape(str(value))}</t></is></c>' if value is not None else "<c/>"
-
-    numbered = list(enumerate(sheets, 1))
-    kinds = "".join(
-        f'<Override PartName="/xl/worksheets/sheet{i}.xml" ContentType="application/vnd.openxmlformats-officedocument.'
-        'spreadsheetml.worksheet+xml"/>'
-        for i, _ in numbered
-    )
-    sheet_type = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    files = {
-        "[Content_Types].xml": f'<Types xmlns="{_PARTS}/content-types"><Default Extension="xml" ContentType='
-        f'"application/xml"/><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.'
-        f'relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="{sheet_type}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/styles.xml" ContentType="{sheet_type}.styles+xml"/>{kinds}</Types>',
-        "_rels/.rels": f'<Relationships xmlns="{_PARTS}/relationships"><Relationship Id="r1" Type="{_LINK}/'
-        'officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_LINK}"><sheets>'
-        + "".join(f'<sheet name="{name}" sheetId="{i}" r:id="r{i}"/>' for i, name in numbered)
-        + "</sheets></workbook>",
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PARTS}/relationships">'
-        + "".join(
-            f'<Relationship Id="r{i}" Type="{_LINK}/worksheet" Target="worksheets/sheet{i}.xml"/>' for i, _ in numbered
-        )
-        + f'<Relationship Id="s" Type="{_LINK}/styles" Target="styles.xml"/></Relationships>',
-        "xl/styles.xml": f'<styleSheet xmlns="{_MAIN}"><fonts count="1"><font/></fonts><fills count="1"><fill/></fills>'
-        '<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2">'
-        '<xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/></cellXfs></styleSheet>',
-    }
-    for i, name in numbered:
-        rows = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in sheets[name])
-        files[f"xl/worksheets/sheet{i}.xml"] = f'<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData></worksheet>'
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file, text in files.items():
-            archive.writestr(file, '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>' + text)
+    book = Workbook()
+    book.remove(book.worksheets[0])
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
     return path
 
 

@@ -146,17 +146,13 @@ def test_groups_that_hold_whole_people_are_not_asked(tmp_path: Path) -> None:
     assert found.question is None and found.options.columns["user"] == "user"
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        "check_in check_out booked_at",
-        "arrival departure created",
-        "Anreise Abreise gebucht_am",
-        "entrada salida reservado",
-        "start_date end_date payment_time",
-        "check-in check-out inserted",
-    ],
+STAYS = (
+    *("check_in check_out booked_at", "arrival departure created", "Anreise Abreise gebucht_am"),
+    *("entrada salida reservado", "start_date end_date payment_time", "check-in check-out inserted"),
 )
+
+
+@pytest.mark.parametrize("names", STAYS)
 def test_stays_by_date_next_to_a_booking(names: str, tmp_path: Path) -> None:
     """The first day of the stay counts, not the clock of a booking weeks earlier, or it is asked."""
     begin, end, booked = names.split()
@@ -241,22 +237,10 @@ def test_places_that_occur_once_each(name: str, tmp_path: Path) -> None:
     assert "single_visits" not in problems(tmp_path / "own.csv", **BERLIN)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "card_id",
-        "Card number",
-        "MMSI",
-        "imei",
-        "vessel",
-        "vehicle_id",
-        "Kartennummer",
-        "phone",
-        "konto",
-        "pasajero",
-        "卡号",
-    ],
-)
+PEOPLE = "card_id|Card number|MMSI|imei|vessel|vehicle_id|Kartennummer|phone|konto|pasajero|卡号"
+
+
+@pytest.mark.parametrize("name", PEOPLE.split("|"))
 def test_ids_of_the_kind_people_use(name: str, tmp_path: Path) -> None:
     """They are the user without a question."""
     found = understood(tmp_path / "own.csv", own_table(user=None, **{name: checkins()["un"] + 90_000}))

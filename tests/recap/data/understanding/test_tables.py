@@ -18,12 +18,12 @@ def test_it_is_understood(example: Example, tmp_path: Path) -> None:
     found = understand(path)
     assert found.options.columns == example.mapping
     options = found.options
-    if example.is_local is None:
+    if example.times == "named":
         assert found.question is None
     else:
         assert found.question.about == "timezone"
         options = next(iter(found.question.answers.values()))
-        assert (options.timezone, options.local_times) == (ZONE, example.is_local)
+        assert (options.timezone, options.local_times) == (ZONE, example.times == "local")
     read = read_checkins(path, found.source_format, options)
     truth = checkins()
     assert read.account.rows_in == read.account.rows_kept == ROWS

@@ -1,9 +1,11 @@
-"""benchmarks/equality.py finds what differs between two kept folders, and nothing else."""
+"""The scripts of benchmarks: closed places by hand, what differs between kept folders, a graphics card that is none."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +14,38 @@ from safetensors.torch import save_file
 from typer.main import get_command
 
 from app.cli.main import app
-from benchmarks.equality import COMMANDS, main
+from benchmarks import equality, gpu
+from benchmarks.closed_places import former_visitors, losses, silent_places
+from recap import columns as c
+from recap.asking.open_model import open_model
+from recap.presets import DEFAULT_PRESET
+from tests.checkins import small_dataset
+
+
+def test_silent_places_by_hand() -> None:
+    """``gone`` has 32 visits of 8 users until day 200, ``vote`` 24 of 32 on one day; users go on at ``green``, the
+    only other place of its category: with 4 of 8, then 5 of 9 of the visits elsewhere.
+    """
+    data = small_dataset([(f"u{user}", *visit) for user in range(8) for visit in _visits(user)])
+    closed = silent_places(data)
+    assert data.pois[c.POI_ID].iloc[closed.index].tolist() == ["gone"]
+    cases = former_visitors(data, closed)
+    known, after = (data.checkins.iloc[cases["row"] + step] for step in (0, 1))
+    assert len(cases) == 8 * 2 and (after[c.TIME] > closed.iloc[0]).all()
+    assert after[c.USER].tolist() == known[c.USER].tolist()
+    table = losses(open_model("pretrained", data), cases)
+    recap, own, nearest = (np.exp(-table[name].to_numpy()) for name in ("recap", "own_visits", "nearest"))
+    moved = table["moved"].to_numpy()
+    assert (moved > 0).all() and nearest == pytest.approx(recap * (1 - moved) + moved)
+    assert own == pytest.approx(recap * (1 - moved) + moved * np.tile([4 / 8, 5 / 9], 8))
+
+
+def _visits(user: int) -> list[tuple[str, float]]:
+    """Place and hour of one user's visits."""
+    vote = (100, 100.1, 100.2, 10 + 180 * (user % 2))
+    days = {"gone": (0, 60, 120, 200), "vote": vote, "green": (0.5, 60.5, 120.5, 195, 210, 230, 260, 300)}
+    return [(place, 24 * day + 9 + user / 10) for place in days for day in days[place]]
+
 
 NAN = float("nan")
 Said = pytest.CaptureFixture[str]
@@ -36,7 +69,7 @@ def keep(folder: Path, **changes: Any) -> Path:
 
 def compare(before: Path, after: Path, capsys: Said) -> tuple[int, list[str], Any]:
     """Exit code, the lines about differences, and the counts."""
-    code = main(["compare", str(before), str(after), "--demo-only"])
+    code = equality.main(["compare", str(before), str(after), "--demo-only"])
     *lines, last = capsys.readouterr().out.splitlines()
     return code, lines, json.loads(last)
 
@@ -89,29 +122,64 @@ def test_columns_and_files_that_are_gone_are_named(tmp_path: Path, capsys: Said)
 def test_a_folder_cut_off_or_without_nyc_is_refused(tmp_path: Path) -> None:
     before, after = keep(tmp_path / "before"), keep(tmp_path / "after")
     with pytest.raises(SystemExit, match="choose --demo-only"):
-        main(["compare", str(before), str(after)])
+        equality.main(["compare", str(before), str(after)])
     (after / "kept.json").unlink()
     with pytest.raises(SystemExit, match="not kept to its end"):
-        main(["compare", str(before), str(after), "--demo-only"])
+        equality.main(["compare", str(before), str(after), "--demo-only"])
 
 
 def test_keep_asks_for_the_nyc_file_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RECAP_NYC", raising=False)
     monkeypatch.chdir(Path(__file__).parents[1])
     with pytest.raises(SystemExit, match=r"^equality: the NYC file is needed, none was named; [^\n]*--demo-only$"):
-        main(["keep", str(tmp_path / "new")])
+        equality.main(["keep", str(tmp_path / "new")])
     with pytest.raises(SystemExit, match=r"nowhere\.txt is not there"):
-        main(["keep", str(tmp_path / "new"), "--nyc", "nowhere.txt"])
+        equality.main(["keep", str(tmp_path / "new"), "--nyc", "nowhere.txt"])
     assert not (tmp_path / "new").exists()
 
 
 def test_the_commands_it_runs_are_there() -> None:
     """Each command of equality.toml has a name and options that the command line knows."""
     tree = get_command(app)
-    texts = [COMMANDS["counters"], *COMMANDS["demo"].values(), *COMMANDS["nyc"].values()]
+    texts = [equality.COMMANDS["counters"], *equality.COMMANDS["demo"].values(), *equality.COMMANDS["nyc"].values()]
     for words in (text.split() for group in texts for text in group.values()):
         command: Any = tree
         while hasattr(command, "commands"):
             command = command.commands[words.pop(0)]
         options = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= options, (command.name, words)
+
+
+@pytest.mark.slow
+def test_one_preset_and_one_published_model_on_the_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One JSON object with every measure of each, a whole training of each, and nothing that needs a card."""
+    out = tmp_path / "gpu.json"
+    options = ["--only", DEFAULT_PRESET, "sasrec", "--full", "--people", "12", "--cases", "20", "--device", "cpu"]
+    monkeypatch.setattr(sys, "argv", ["gpu.py", *options, "--out", str(out)])
+    gpu.main()
+    found = json.loads(capsys.readouterr().out)
+    assert found == json.loads(out.read_text(encoding="utf-8"))
+    assert found["card"] == gpu.NOT_MEASURED
+    assert list(found["configurations"]) == list(found["whole_trainings"]) == [DEFAULT_PRESET, "sasrec"]
+    assert [list(one["ways"]) for one in found["configurations"].values()] == [["as it is", "bf16"], ["as it is"]]
+    assert {name: again["of"] for name, again in found["resumed"].items()} == dict.fromkeys(
+        found["whole_trainings"], "cpu to cpu"
+    )
+    assert all(again["stopped_after"] == 1 and again["epochs"] == 4 for again in found["resumed"].values())
+    for measured in found["configurations"].values():
+        assert measured["cpu_epoch_seconds"] == gpu.NOT_MEASURED
+        for way in measured["ways"].values():
+            assert way["epoch_seconds"] > 0
+            assert way["reserved_gb"] == gpu.NOT_MEASURED
+        assert measured["equality"] == {
+            "of": "cpu and cpu",
+            "cases": 20,
+            "largest_relative_difference": 0.0,
+            "scores_equal": True,
+            "ranks_differ": 0,
+        }
+    for trained in found["whole_trainings"].values():
+        assert trained["epochs"] == 4
+        assert set(trained["test"]) == {"all", "tail"}
