@@ -384,12 +384,12 @@ def test_parts_add_up_to_the_score_where_the_picture_ends_and_each_is_left_out_f
             total_P = predictor.scorer.score(batch, predictor.scorer.without(batch, terms)).total[0]
             assert part.without == tuple(rank_of(total_P, place.poi) for place in flow.places), part.name
     scales = []
-    for place in range(2):
-        figure = plot_flow(flow, DARK, place=place, opened=flow.parts[0].name).to_dict()
+    for at in range(2):
+        figure = plot_flow(flow, DARK, place=at, opened=flow.parts[0].name).to_dict()
         blocks = [trace for trace in figure["data"] if trace.get("fill") == "toself" and len(trace["x"]) == 4]
         length = sum((max(block["y"]) - min(block["y"])) * (-1 if "fillpattern" in block else 1) for block in blocks)
-        thin = sum(part.adds[place] for part in flow.parts if part.adds and abs(part.adds[place]) < 0.05)
-        scales.append(length / (flow.places[place].score - thin))
+        thin = sum(part.adds[at] for part in flow.parts if part.adds and abs(part.adds[at]) < 0.05)
+        scales.append(length / (flow.places[at].score - thin))
     assert scales[0] == pytest.approx(scales[1], rel=0.1) and scales[0] > 0
 
 
