@@ -100,7 +100,6 @@ def test_a_late_filter_leaves_the_list_alone(city: Workspace) -> None:
 
 
 def test_a_link_that_cannot_be_read_lists_all(city: Workspace) -> None:
-    """With one sentence."""
     app = open_view("long_tail", filter="hours=9-33")
     assert len(listed(app)) == len(city.cases)
     assert [box.value for box in app.warning] == ["The link's filter of cases cannot be read, so all cases are listed."]

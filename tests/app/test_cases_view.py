@@ -183,7 +183,6 @@ def test_a_baseline_has_recipes_and_nothing_to_present(home: Path, city_folder: 
 
 
 def test_the_docs_have_the_counts_of_the_demo_city(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the pills of the app show them."""
     point_app_at(monkeypatch, None, None, bundles=DEMO.parent)
     counts = [
         option.content.rpartition(" ")[2] for option in pills(open_view("cases"), "list_pills").proto.options[:-1]

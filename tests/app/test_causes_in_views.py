@@ -38,7 +38,6 @@ def test_walk_finds_by_ablation(predictor: Predictor, name: str, label: str) -> 
 
 
 def test_a_link_with_another_label_opens_the_filter(predictor: Predictor) -> None:
-    """Links of a baseline choose it too."""
     app = calm_view("walk", show="Found, within two hops", k="20")
     assert app.session_state["show"] == ["hops"]
 

@@ -36,7 +36,6 @@ def test_overview_of_the_demo_city_loads_no_torch(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["overview", "walk", "long_tail", "explain"])
 def test_every_view_says_that_the_demo_city_is_invented(name: str, demo_city: None) -> None:
-    """Once, wherever its people are shown."""
     app = calm_view(name)
     assert texts(app).count("invented") == 1
 

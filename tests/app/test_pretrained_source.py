@@ -1,4 +1,4 @@
-"""Models that come along: `pretrained` for every dataset, and the demo city's checkpoints and published records."""
+"""Models that come along: `pretrained` for every dataset; the demo city's, with and without the time, and records."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 
 from analysis.records.imported import find_predictions
+from app.cached.comparisons import default_pair, same_question, side_options
+from app.cached.tables import other_models, rankers
 from app.settings import AppSettings, variable
-from app.sources import TOKEN_LENGTH, find_sources
+from app.sources import TOKEN_LENGTH, Source, find_sources, other_question
+from recap.baselines import COUNTING_BASELINES
+from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.pretrained.curves_file import PretrainedCurves
 from tests.app.app_driver import calm_view, follow, point_app_at, texts
@@ -55,7 +59,6 @@ def test_every_view_opens(token: str, view: str) -> None:
 
 
 def test_curves_name_the_cities(token: str) -> None:
-    """The model's page says where its curves were learned."""
     app = calm_view("explain", source=token, half="model")
     assert "learned in New York (Foursquare), " in texts(app).replace("\\", "")
 
@@ -74,3 +77,37 @@ def test_published_models_of_the_demo_city(home: Path, demo_city: None) -> None:
     assert long_tail.selectbox(key="pick_a").value == "nearest", "Compare opens on the pair chosen last"
     walk = calm_view("walk", case="3", predictions=key)
     assert "LoTNext, as published: trained on this city" in texts(walk)
+
+
+@pytest.fixture
+def timed(demo_city: None) -> Source:
+    sources = find_sources(AppSettings.from_environment())
+    assert not sources[0].given_time and sources[1].given_time, "the question without the time stays the first"
+    assert other_question(sources, sources[0]) == sources[1] and other_question(sources, sources[1]) == sources[0]
+    return sources[1]
+
+
+def test_a_model_with_the_time_given_has_its_own_hash_and_stands_next_to_what_knows_the_time(timed: Source) -> None:
+    """And in Compare next to the same model without it, to show what knowing the time is worth."""
+    assert timed.checkpoint_hash == Checkpoint.load(DEMO / "checkpoint").given_time.hash
+    assert timed.label.endswith(" · RECAP, time given")
+    shown = rankers(timed, "hr20")
+    assert not set(COUNTING_BASELINES) & set(shown) and all(ranker.reads_time for ranker in shown.values())
+    assert list(other_models(timed)) == ["Visit count, time given"]
+    options = side_options(timed)
+    (other,) = [option for option in options.values() if not option.reads_time]
+    a, own = (options[token] for token in default_pair(timed))
+    assert same_question(a, own, timed) == (a, own)
+    assert same_question(other, a, timed) == (other, own) and same_question(a, other, timed) == (own, other)
+
+
+@pytest.mark.parametrize("view", ["overview", "walk", "explain", "long_tail", "compare", "cases", "present"])
+def test_every_view_says_that_the_time_is_given(timed: Source, view: str) -> None:
+    app = calm_view(view, source=timed.token)
+    said = [
+        texts(app),
+        *(metric.label for metric in app.metric),
+        *(box.format_func(box.value) for box in app.selectbox),
+    ]
+    assert any("time given" in text for text in said), view
+    assert "Counting past visits alone" not in texts(app)

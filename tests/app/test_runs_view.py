@@ -65,8 +65,8 @@ def add_run(store: RunStore, dataset_folder: Path, state: str, epochs_done: int 
     return run.id
 
 
-def test_empty(store: RunStore) -> None:
-    """Before the first run there is the form: five fields and More."""
+def test_empty_and_a_form_that_refuses_as_the_command_line_does(store: RunStore) -> None:
+    """Before the first run there is the form: five fields and More; where it refuses there is nothing to press."""
     app = calm_view("runs")
     assert app.title[0].value == "Train a model of your own"
     assert "Time estimate appears after the first epoch." in texts(app)
@@ -74,6 +74,9 @@ def test_empty(store: RunStore) -> None:
     fields = [*app.selectbox, *app.slider, *app.get("button_group")]
     assert {field.label for field in fields if field.label != "Device"} == {"Data", "Model", "Epochs", "Hops", "Seeds"}
     assert list(app.selectbox(key="run_model").options)[:2] == ["RECAP", "RECAP (paper)"]
+    app.text_area(key="run_fields").set_value("batch_size=0").run()
+    assert "greater than or equal to 1" in app.error[0].value
+    assert not [button for button in app.button if button.label.startswith("Start")] and store.runs() == []
 
 
 def test_the_empty_page_shows_a_finished_training(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,15 +123,6 @@ def test_a_disk_that_refuses_a_stop_is_named(
         app.button(key="run_stop").click().run()
     assert not app.exception and "Read\\-only file system" in app.warning[0].value
     assert run.read_state().state == "running"
-
-
-def test_the_form_refuses_as_the_command_line_does(store: RunStore) -> None:
-    """The same words, and nothing to press."""
-    app = open_view("runs")
-    app.text_area(key="run_fields").set_value("batch_size=0").run()
-    assert "greater than or equal to 1" in app.error[0].value
-    assert not [button for button in app.button if button.label.startswith("Start")]
-    assert store.runs() == []
 
 
 def test_read_only_hides_every_change(store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +220,6 @@ def test_the_levels_of_counting_are_dashed_lines(store: RunStore, dataset_folder
 
 
 def test_every_gpu_is_shown(store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Load, memory and runs of each."""
     name = add_run(store, dataset_folder, "running", epochs_done=1)
     assert "This machine has no GPU" in texts(open_view("runs"))
     gpus = [

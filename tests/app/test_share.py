@@ -36,7 +36,6 @@ def test_tables_are_masked_until_asked() -> None:
 
 @pytest.mark.usefixtures("city")
 def test_a_list_is_shared_from_cases(home: Path) -> None:
-    """The dialog of Cases shares the cases that are listed."""
     app = calm_view("cases", search="user 0")
     click(app, "cases-share")
     assert "all 8 users of the dataset" in texts(app)

@@ -118,17 +118,6 @@ def test_the_metric_stays_when_the_view_changes(city: Workspace) -> None:
     assert "finds" in open_view("overview", metric="bliss").title[0].value
 
 
-def test_walk_shows_what_the_library_predicts(city: Workspace, city_checkpoint: Path) -> None:
-    """Ranks and probabilities in the list are the library's, to the last digit."""
-    app = calm_view("walk", case="3")
-    model = city.with_model(city_checkpoint)
-    expected = predict_case(model, 3)
-    shown = table_with(app, "value")
-    assert shown["value"].tolist() == pytest.approx((100 * expected.candidates["probability"]).tolist(), abs=1e-9)
-    assert shown["name"].str.contains("◎").sum() == 1
-    assert len(app.get("deck_gl_json_chart")) == 1
-
-
 def test_walk_says_which_feature_groups_changed_the_rank(city: Workspace, city_checkpoint: Path) -> None:
     """Ranks without a group are those of its ablation, contributions those of Explain; a hidden truth has no ranks."""
     predictor = city.with_model(city_checkpoint).predictor
@@ -150,10 +139,19 @@ def _without(ablations: pd.DataFrame, case: int) -> dict[str, float]:
     return {name: ablations[f"without_{name}"][case] for name in (*GROUP_NAMES, "graph_token")}
 
 
-def test_walk_draws_what_the_model_reads(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
-    """A counter reads no two-hop paths: neither lines, nor a legend of them, nor a toggle."""
-    app = open_view("walk", case="3")
-    assert app.get("deck_gl_json_chart") and [toggle.label for toggle in app.toggle][:2] == ["Truth", "Paths"]
+def test_walk_shows_what_the_model_predicts_and_draws_what_it_reads(
+    city: Workspace, monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path
+) -> None:
+    """Probabilities are the library's. A counter reads no two-hop paths: no lines, no legend of them, no toggle."""
+    app, shares = (
+        calm_view("walk", case="3"),
+        predict_case(city.with_model(city_checkpoint), 3).candidates["probability"],
+    )
+    shown = table_with(app, "value")
+    assert shown["value"].tolist() == pytest.approx((100 * shares).tolist(), abs=1e-9)
+    assert shown["name"].str.contains("◎").sum() == 1
+    assert len(app.get("deck_gl_json_chart")) == 1
+    assert [toggle.label for toggle in app.toggle][:2] == ["Truth", "Paths"]
     assert "Two-hop path" in texts(app)
     point_app_at(monkeypatch, city_folder, None)
     app = calm_view("walk", case="3", source=without_model(city_folder))
@@ -280,7 +278,6 @@ def test_a_bar_or_cell_lists_its_cases(city: Workspace, picture: int, by: str, l
 
 
 def test_a_cell_s_cases_follow_the_threshold(city: Workspace) -> None:
-    """The list is that of the cell with its number of cases, not of the threshold before."""
     app = open_view("long_tail", cases="cohort:1:1:1")
     check_calm(app.slider(key="pick_eta").set_value(0).run())
     inside = cases_of(city, "cohort:1:1:0")
@@ -327,15 +324,15 @@ def places(app: AppTest, *kinds: str) -> list[tuple[str, tuple[int, ...]]]:
 def test_filters_of_walk_leave_the_map_in_place(city: Workspace) -> None:
     """With a filter, without, with one by cause: what moves is built again by the browser, so map and list stay."""
     app = open_view("walk", case="2", k="1")
-    before = places(app, "deck_gl_json_chart", "title", "dataframe", "metric")
-    assert {"deck_gl_json_chart", "title", "dataframe", "metric"} == set(dict(before))
+    kinds = ("deck_gl_json_chart", "title", "dataframe", "metric")
+    before = places(app, *kinds)
+    assert {*kinds} == set(dict(before))
     for chosen in (["unseen"], [], ["history"], ["unseen", "tail", "missed"]):
         app.pills(key="show").set_value(chosen).run()
-        assert places(app, "deck_gl_json_chart", "title", "dataframe", "metric") == before, chosen
+        assert places(app, *kinds) == before, chosen
 
 
 def test_trajectories_of_one_day_and_length_have_different_names() -> None:
-    """Those get year and time, the others stay short."""
     start = pd.to_datetime(["2012-10-04 08:00", "2012-10-04 19:30", "2012-10-05 08:00"])
     table = pd.DataFrame({c.TRAJECTORY: [3, 4, 5], "start": start, "stops": [2, 2, 2]})
     assert list(trajectory_names(table).values()) == [

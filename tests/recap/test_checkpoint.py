@@ -126,7 +126,6 @@ def spoiled(city_checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 @settings(max_examples=150)
 @given(st.sampled_from([*LISTED, "SHA256SUMS"]), st.floats(0, 1, exclude_max=True), st.integers(1, 255))
 def test_refuses_any_changed_byte(spoiled: Path, name: str, where: float, flip: int) -> None:
-    """Wherever it is, and whatever it becomes."""
     path = spoiled / name
     content = path.read_bytes()
     changed = bytearray(content)
@@ -172,10 +171,8 @@ def test_refuses_weights_that_do_not_fit(
 def test_curves_that_a_later_version_added_are_zero(tmp_path: Path) -> None:
     """Curves that a checkpoint and its kept seeds lack are 0; other features, another order or number are refused."""
     dataset, folder = small_city(), tmp_path / "curves"
-    graph, kept = (
-        TransitionGraph.from_dataset(dataset),
-        [n for n, name in enumerate(WHENEVER.names) if "long_gaps" not in name],
-    )
+    graph = TransitionGraph.from_dataset(dataset)
+    kept = [n for n, name in enumerate(WHENEVER.names) if "long_gaps" not in name]
     train(dataset, small_training(model=CURVES), folder, device=CPU)
     whole, manifest = Checkpoint.load(folder).build_model(dataset, graph), read_json(folder / "checkpoint.json")
     assert whole.curves is not None and len(kept) == len(WHENEVER.names) - 4
@@ -194,9 +191,8 @@ def test_curves_that_a_later_version_added_are_zero(tmp_path: Path) -> None:
                 opened.build_model(dataset, graph)
     assert torch.equal(opened.scorer(dataset, graph).score(batch_of(dataset)).total, expected)
     (seeds := tmp_path / "curves-seeds").mkdir()
-    save_tensors(
-        {key: load_tensors(folder / WEIGHTS)[0][key] for key in (KNOTS, STEPS)}, seeds / "1.curves.safetensors"
-    )
+    weights = load_tensors(folder / WEIGHTS)[0]
+    save_tensors({key: weights[key] for key in (KNOTS, STEPS)}, seeds / "1.curves.safetensors")
     assert [len(curves) for curves in replicate_curves(opened)] == [len(WHENEVER.names)]
     with pytest.raises(ConfigError, match="curves of another version"):
         train_replicates(opened, dataset, 2, CPU, print)
@@ -219,14 +215,11 @@ def test_refuses_a_manifest_that_is_none(text: str, checkpoint: Path, city_folde
     assert_refused(recap_here("evaluate", checkpoint, "--data", city_folder), *parts)
 
 
-def test_refuses_what_is_no_checkpoint(tmp_path: Path, city_folder: Path) -> None:
+def test_refuses_what_is_no_checkpoint_or_has_not_finished(tmp_path: Path, city_folder: Path) -> None:
+    """A stopped training is no broken checkpoint, and may not be started over by mistake."""
     for place in (tmp_path, tmp_path / "nowhere", city_folder):
         with pytest.raises(CheckpointError, match="recap train"):
             Checkpoint.load(place)
-
-
-def test_refuses_a_training_that_has_not_finished(tmp_path: Path, city_folder: Path) -> None:
-    """A stopped training is no broken checkpoint, and may not be started over by mistake."""
     out = tmp_path / "out"
     assert train(small_city(), small_training(), out, device=CPU, stop=lambda: True) is None
     assert_refused(recap_here("evaluate", out, "--data", city_folder), "has not finished", "--resume")

@@ -84,7 +84,6 @@ def test_what_each_recipe_finds() -> None:
 
 
 def test_no_model_finds_names_its_models() -> None:
-    """One more model changes the count, and the sentence names it."""
     assert "RECAP and Markov" in find(tables(), "nothing").meaning
     others = {"Markov": pd.DataFrame({c.RANK: MARKOV}), "LoTNext": pd.DataFrame({c.RANK: [9.0, 9, 9, 1, 9, 9, 9]})}
     found = find(tables(others=others), "nothing")
@@ -189,7 +188,6 @@ def test_a_link_carries_every_filter(chosen: CaseFilter) -> None:
     "text", ["hours", "hours=5", "hours=a-b", "hours=8-24", "hours=8-", "rank=1-5", "reasons=bad+luck", "x" * 2001]
 )
 def test_other_texts_are_refused(text: str) -> None:
-    """One line that says what was expected."""
     with pytest.raises(ConfigError) as refusal:
         CaseFilter.from_text(text)
     assert "\n" not in str(refusal.value)

@@ -227,22 +227,20 @@ def test_links_and_refusals() -> None:
 
 
 def test_short_lists_have_no_metric_beyond_them() -> None:
-    """Lists of 10 places say nothing about HR@20; MRR is a lower bound, and the comparison says so."""
-    short = short_lists(records([1, 60]), 10, [True, False])
-    whole = side("A", records([1, 2]))
+    """Lists of 10 places say nothing about HR@20; MRR is a lower bound, and the comparison says so.
+
+    It has its sign in Compare's table, in Overview's and in each form of the paper's.
+    """
+    short, long = short_lists(records([1, 60]), 10, [True, False]), records([1, 2])
+    whole = side("A", long)
     paired = PairedCases(whole.cases)
     with pytest.raises(ConfigError, match="shortest list has 10 places"):
         compare(paired, whole, side("B", short), "hr20")
     with pytest.raises(ConfigError, match="NDCG@20 is not known"):
         compare(paired, whole, side("B", short), "ndcg20")
-    assert compare(paired, whole, side("B", short), "mrr", k=5).at_least == ("b",)
     assert not compare(paired, whole, whole, "mrr").at_least
-
-
-def test_a_lower_bound_is_marked_in_every_table() -> None:
-    """The short list's MRR has its sign in Compare's table, in Overview's and in each form of the paper's."""
-    short, long = short_lists(records([1, 60]), 10, [True, False]), records([1, 2])
-    found = compare(PairedCases(long), side("A", long), side("B", short), "mrr", k=5)
+    found = compare(paired, whole, side("B", short), "mrr", k=5)
+    assert found.at_least == ("b",)
     cells = row_cells(found.row("all").to_dict(), found)
     assert cells["b"] == "≥ 50.8" and cells["a"] == "75.0"
     table = model_table({"A": [long], "B": [short]})
@@ -307,17 +305,16 @@ def of_all(table: pd.DataFrame) -> pd.Series:
     return table[table["group"] == "all"].set_index(["model", "metric"])["value"]
 
 
-def test_values_are_means_and_weighted_ones_those_of_the_paper() -> None:
-    """HR@1 of A: 3 of 4; weighted, .3267 x 1 (frequent) + .6733 x 2/3 (rare)."""
-    table = of_all(model_table(MODELS))
-    assert (table["A_1", "hr1"], table["B", "hr1"], table["C", "hr1"]) == (0.75, 0.25, 0.0)
+def test_values_are_means_or_weighted_as_in_the_paper_and_the_best_is_bold() -> None:
+    """HR@1 of A: 3 of 4; weighted, .3267 x 1 (frequent) + .6733 x 2/3 (rare). The second best is underlined.
+
+    In LaTeX special characters of a name are escaped; CSV has every digit.
+    """
+    table = model_table(MODELS)
+    values = of_all(table)
+    assert (values["A_1", "hr1"], values["B", "hr1"], values["C", "hr1"]) == (0.75, 0.25, 0.0)
     weighted = of_all(model_table(MODELS, weighted=True))
     assert weighted["A_1", "hr1"] == pytest.approx(0.3267 + 0.6733 * 2 / 3, abs=1e-3)
-
-
-def test_best_is_bold_and_second_underlined() -> None:
-    """In Markdown and in LaTeX, where special characters of a name are escaped; CSV has every digit."""
-    table = model_table(MODELS)
     lines = write_table(table, "markdown").splitlines()
     assert lines[2].startswith("| A_1 | **0.7500** |") and lines[3].startswith("| B | <u>0.2500</u> |")
     latex = write_table(table, "latex", intervals=True)

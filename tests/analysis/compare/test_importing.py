@@ -109,7 +109,6 @@ def test_options_say_what_to_do(rows: pd.DataFrame, imported: Import) -> None:
 
 
 def test_indices_mean_the_same_places(city: Workspace, rows: pd.DataFrame, imported: Import) -> None:
-    """The same records as with outside ids."""
     records, _, digest = imported(rows.assign(poi=indices(city, rows)).drop(columns=c.POI_ID))
     expected, _, same = imported(rows)
     assert records[c.RANK].tolist() == expected[c.RANK].tolist() and digest == same

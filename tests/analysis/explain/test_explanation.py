@@ -364,8 +364,11 @@ def test_all_renderings_hold_the_same_numbers() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_parts_add_up_and_each_is_left_out_for_real(model: str) -> None:
-    """What parts add is the score; ranks without a part are those of the scorer's own ablation."""
+def test_parts_add_up_to_the_score_where_the_picture_ends_and_each_is_left_out_for_real(model: str) -> None:
+    """What parts add is the score; ranks without a part are those of the scorer's own ablation.
+
+    Blocks of the bar, negative ones taken off, are as long as the score, on one scale for both places.
+    """
     predictor = small_predictor(**MODELS[model])
     for number in range(0, 24, 5):
         flow = describe_flow(build_edited_case(predictor, number))
@@ -380,6 +383,14 @@ def test_parts_add_up_and_each_is_left_out_for_real(model: str) -> None:
             terms = [term.name for term in predictor.scorer.terms if part.name in (term.name, term.group)]
             total_P = predictor.scorer.score(batch, predictor.scorer.without(batch, terms)).total[0]
             assert part.without == tuple(rank_of(total_P, place.poi) for place in flow.places), part.name
+    scales = []
+    for at in range(2):
+        figure = plot_flow(flow, DARK, place=at, opened=flow.parts[0].name).to_dict()
+        blocks = [trace for trace in figure["data"] if trace.get("fill") == "toself" and len(trace["x"]) == 4]
+        length = sum((max(block["y"]) - min(block["y"])) * (-1 if "fillpattern" in block else 1) for block in blocks)
+        thin = sum(part.adds[at] for part in flow.parts if part.adds and abs(part.adds[at]) < 0.05)
+        scales.append(length / (flow.places[at].score - thin))
+    assert scales[0] == pytest.approx(scales[1], rel=0.1) and scales[0] > 0
 
 
 @pytest.mark.parametrize("model", ["paper", "recap"])
@@ -402,20 +413,6 @@ def test_curves_say_what_terms_add(model: str) -> None:
             said = [0.0 if value is None else curve.at(value) for value in values[curve.name]]
             assert said == pytest.approx(column, abs=1e-6 if model == "recap" else 0.02), curve.name
     assert (model == "paper") == bool(describe_learned(predictor).gates)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_the_picture_ends_at_the_score(model: str) -> None:
-    """Blocks of the bar, negative ones taken off, are as long as the score, on one scale for both places."""
-    flow = describe_flow(build_edited_case(small_predictor(**MODELS[model]), 3))
-    scales = []
-    for place in range(2):
-        figure = plot_flow(flow, DARK, place=place, opened=flow.parts[0].name).to_dict()
-        blocks = [trace for trace in figure["data"] if trace.get("fill") == "toself" and len(trace["x"]) == 4]
-        length = sum((max(block["y"]) - min(block["y"])) * (-1 if "fillpattern" in block else 1) for block in blocks)
-        thin = sum(part.adds[place] for part in flow.parts if part.adds and abs(part.adds[place]) < 0.05)
-        scales.append(length / (flow.places[place].score - thin))
-    assert scales[0] == pytest.approx(scales[1], rel=0.1) and scales[0] > 0
 
 
 def test_the_headline_names_what_costs_most_on_its_own_ground() -> None:

@@ -59,8 +59,11 @@ def bars_in(drawn: Element) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
-def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
-    """They end at the score, on one scale for both places, inside of their panels; the numbers are the library's."""
+def test_bars_begin_where_the_one_before_ended_and_a_row_opens_to_its_terms(changes: dict[str, Any]) -> None:
+    """They end at the score, on one scale for both places, inside of their panels; the numbers are the library's.
+
+    Under a group its terms, which begin at its bar and end at its end; a click brings the group.
+    """
     answer = explained(**changes)
     rows = rows_of(answer, [])
     for at, entry in enumerate((answer.a, answer.b)):
@@ -81,13 +84,8 @@ def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
     assert points(answer.a.score) in texts and signed_points(answer.lead) in texts
     assert answer.a.name in describe_contributions(answer)
 
-
-@pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
-def test_a_row_opens_to_its_terms(changes: dict[str, Any]) -> None:
-    """Under a group its terms, which begin at its bar and end at its end; a click brings the group."""
-    answer = explained(**changes)
     group = next(group for group in answer.groups if len(terms_of(answer, group)) > 1)
-    closed, rows = rows_of(answer, []), rows_of(answer, [group])
+    closed, rows = rows, rows_of(answer, [group])
     terms = [row for row in rows if row.is_term]
     assert len(rows) == len(closed) + len(terms) and len(terms) == len(terms_of(answer, group))
     (head,) = (row for row in rows if row.group == group and not row.is_term)
@@ -205,7 +203,6 @@ def test_a_cell_names_its_cohort(eta: int) -> None:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_picture_of_a_chart_has_a_ground(palette: Palette) -> None:
-    """Its button has the colour of actions."""
     layout = plot_ablations(pd.DataFrame(columns=["name", "drop", "lower", "upper"]), "HR@20", palette).layout
     assert layout.paper_bgcolor == palette.page and layout.modebar.color == palette.model.text
 
@@ -240,7 +237,6 @@ def place_map() -> go.Figure:
 
 @pytest.mark.parametrize("plot", [*(differences, lollipops, ablations, place_map)])
 def test_names_stay_text(plot: Callable[[], go.Figure]) -> None:
-    """The name is there, and nowhere as markup."""
     texts = list(strings(plot().to_plotly_json()))
     assert any(SHOWN in text for text in texts)
     assert not [text for text in texts if HOSTILE[:2] in text]
@@ -257,7 +253,6 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def test_a_group_without_cases_has_no_dot() -> None:
-    """Its model is named, its line is empty."""
     empty = pd.DataFrame({"model": ["A"], "group": "head", "n": 0, "value": np.nan, "lower": np.nan, "upper": np.nan})
     full = empty.assign(n=9, value=0.5, lower=0.4, upper=0.6)
     markers = [sum(trace.mode == "markers" for trace in plot_lollipops(table, LIGHT).data) for table in (empty, full)]

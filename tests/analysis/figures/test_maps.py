@@ -65,14 +65,23 @@ def test_aggregation_keeps_every_point() -> None:
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_ground_is_inline(palette: object) -> None:
-    """The style fetches nothing: no address in it, every source inline, with and without a city's own layers."""
+def test_ground_is_inline_and_tiles_lie_over_it(palette: Palette) -> None:
+    """The style fetches nothing: no address in it, every source inline, with and without a city's own layers.
+
+    Tiles are asked for by an option alone, and cover what is there without them but for the places' dots.
+    """
+    latitude, longitude = np.array([46.0, 46.1]), np.array([-35.0, -35.1])
     for basemap in (None, build_basemap()):
-        style = basemap_style(basemap, np.array([46.0, 46.1]), np.array([-35.0, -35.1]), palette)  # type: ignore[arg-type]
+        style = basemap_style(basemap, latitude, longitude, palette)
         assert "http" not in style and "glyphs" not in style
         parsed = json.loads(style)
         assert {layer["source"] for layer in parsed["layers"] if "source" in layer} <= set(parsed["sources"])
         assert len({layer["id"] for layer in parsed["layers"]}) == len(parsed["layers"])
+    style = json.loads(basemap_style(build_basemap(), latitude, longitude, palette, tiles=True))
+    names = [layer["id"] for layer in style["layers"]]
+    assert names[-2:] == ["tiles", "places"] and "water" in names
+    (address,) = style["sources"]["tiles"]["tiles"]
+    assert address.startswith(f"https://basemaps.cartocdn.com/{palette.theme}_all/")
 
 
 def test_fifty_thousand_places_stay_light() -> None:
@@ -175,17 +184,6 @@ def test_a_far_prediction_does_not_shrink_what_is_near() -> None:
     distances = [0.1, 0.2, 0.3, 0.3, 20.0] + [0.1] * (len(prediction.candidates) - 5)
     far = prediction.candidates.assign(distance_km=distances)
     assert fit_prediction(opened, replace(prediction, candidates=far), show_truth=True).zoom > 12
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_tiles_lie_over_the_offline_ground(palette: Palette) -> None:
-    """They are asked for by an option alone, and cover what is there without them but for the places' dots."""
-    latitude, longitude = np.array([46.0, 46.1]), np.array([-35.0, -35.1])
-    style = json.loads(basemap_style(build_basemap(), latitude, longitude, palette, tiles=True))
-    names = [layer["id"] for layer in style["layers"]]
-    assert names[-2:] == ["tiles", "places"] and "water" in names
-    (address,) = style["sources"]["tiles"]["tiles"]
-    assert address.startswith(f"https://basemaps.cartocdn.com/{palette.theme}_all/")
 
 
 def test_deck_and_picture_of_a_case() -> None:

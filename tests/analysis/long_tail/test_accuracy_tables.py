@@ -172,7 +172,6 @@ def test_refusals_name_the_choices() -> None:
     ],
 )
 def test_a_link_selects_the_cases_that_a_table_counts(text: str, chosen: CaseSelection, cases: list[int]) -> None:
-    """Text, selection and text again."""
     assert CaseSelection.parse(text) == chosen and chosen.text == text
     assert np.flatnonzero(chosen.mask(SIX)).tolist() == cases
 

@@ -197,7 +197,6 @@ def test_the_headline(values: tuple[float, float], metric: str, said: str) -> No
     ],
 )
 def test_the_headline_where_cases_are_missing(n: tuple[int, int, int], said: str) -> None:
-    """Nothing is said of an empty group."""
     assert overview_headline(groups("RECAP", TWO, n=n), "hr20") == said
     assert "Counting" not in overview_sentence(groups("RECAP", TWO, n=n), "hr20", 0.5)
 

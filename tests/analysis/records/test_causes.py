@@ -56,7 +56,10 @@ def predictor(kind: str) -> Predictor:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_rank_is_that_of_the_case_scored_alone(kind: str) -> None:
-    """Each ablation equals a counterfactual copy that leaves out the same, and contributions add up to the score."""
+    """Each ablation equals a counterfactual copy that leaves out the same, and contributions add up to the score.
+
+    Several at once equal each by itself, to the last digit: what is computed once is the same.
+    """
     base = predictor(kind)
     described = describe_ablations(base, base.cases)
     assert list(described) == list(COLUMNS)
@@ -73,12 +76,7 @@ def test_every_rank_is_that_of_the_case_scored_alone(kind: str) -> None:
         for name, off in ablations_of(base.scorer).items():
             without_P = base.score_counterfactuals([Counterfactual(base.history(base.moment(number)), off=off)])[0]
             assert described[f"without_{name}"][number] == rank_of(without_P, target), name
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_several_ablations_at_once_equal_each_by_itself(kind: str) -> None:
-    """To the last digit: features and states that are computed once are the same ones."""
-    scorer, batch = predictor(kind).scorer, predictor(kind).histories(predictor(kind).cases["row"].tolist())
+    scorer, batch = base.scorer, base.histories(base.cases["row"].tolist())
     sets = [frozenset[str](), *ablations_of(scorer).values()]
     totals = list(scorer.scores_without_each(batch, sets))
     assert torch.equal(totals[0], scorer.score(batch).total)

@@ -94,7 +94,6 @@ def test_what_may_be_shown_is_no_leak(wrapped: str) -> None:
 
 
 def test_the_time_of_a_picture() -> None:
-    """A PNG's tIME chunk."""
     chunk = b"\x00\x00\x00\x07tIME" + bytes([0x07, 0xDC, 4, 2, 8, 18, 36]) + b"\0\0\0\0"
     plain = png()
     assert {leak.kind for leak in scan(plain[:33] + chunk + plain[33:], secrets())} >= {"time: date", "time: clock"}

@@ -1,9 +1,10 @@
-"""The `recap` command as a shell sees it: exit codes, one line on stderr, one JSON object on stdout."""
+"""The `recap` command as a shell sees it: exit codes, one JSON object on stdout, refusals of one line on stderr."""
 
 import contextlib
 import gzip
 import io
 import shlex
+import socket
 import subprocess
 import sys
 import tomllib
@@ -23,10 +24,11 @@ from recap.data.dataset import Dataset
 from recap.runs.execution import control
 from recap.runs.store.run_store import RunStore
 from tests.checkins import foursquare_lines, raw_table, small_dataset, write_foursquare
-from tests.cli_runner import recap_json_here, strict_json
+from tests.cli_runner import recap_here, recap_json_here, strict_json
 from tests.learn_worlds import DEMO
 from tests.shell import RECAP, assert_refused, files_limited_to, recap
 from tests.tiny import WORDS
+from tests.worlds import habit_rows
 
 ROOT = Path(__file__).parents[3]
 ROWS = [
@@ -257,3 +259,47 @@ def test_every_command_has_a_sentence_and_examples() -> None:
             start = 1 + len(name.split())
             assert words[:start] == ["recap", *name.split()], example
             command.make_context(name, words[start:])
+
+
+_GROUPS = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
+REFUSED = [(f"{begin} {end}".strip(), part) for begin, ends in _GROUPS.items() for end, part in ends.items()]
+
+
+@pytest.fixture(scope="module")
+def words(city_folder: Path, city_checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What stands for the words in capitals."""
+    table = write_foursquare(tmp_path_factory.mktemp("table") / "city.txt", habit_rows())
+    places = {"DATA": city_folder, "MODEL": city_checkpoint, "TABLE": table}
+    return {"TINY": shlex.join(WORDS), **{name: shlex.quote(str(place)) for name, place in places.items()}}
+
+
+@pytest.mark.parametrize(("command", "part"), REFUSED)
+def test_a_refusal_is_one_line(
+    command: str, part: str, words: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home.parent)
+    for name, meant in words.items():
+        command = command.replace(name, meant)
+    assert_refused(recap_here(*shlex.split(command)), part)
+    assert [path for path in home.parent.rglob("*") if path.is_file() and home / "cache" not in path.parents] == []
+
+
+def test_a_port_in_use_is_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert_refused(
+            recap_here("app", "--port", port), f"127.0.0.1:{port}", "another program uses this port", "--port"
+        )
+
+
+def test_an_app_that_others_reach_trains_only_if_asked() -> None:
+    """Before anything is served; read-only or with the option it would start."""
+    refused = recap_here("app", "--address", "0.0.0.0", "--port", 8598)  # noqa: S104
+    assert_refused(refused, "0.0.0.0", "--read-only", "--allow-training")  # noqa: S104
+
+
+def test_a_path_below_the_root_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STREAMLIT_SERVER_BASE_URL_PATH", "lab")
+    assert_refused(
+        recap_here("app", "--port", 8599), "STREAMLIT_SERVER_BASE_URL_PATH", "let the web server remove the path"
+    )

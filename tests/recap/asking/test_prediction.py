@@ -119,8 +119,8 @@ def test_contributions_add_up_to_the_score(name: str) -> None:
     np.testing.assert_allclose(parts.sum(axis=1), found[c.SCORE], rtol=0, atol=1e-9)
 
 
-def test_shards_together_are_one_run(curves: CaseRanker) -> None:
-    """Also with more shards than users, whose file has the same columns and no row."""
+def test_shards_or_passes_together_are_one_run(curves: CaseRanker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with more shards than users, whose file has the same columns and no row; a chosen order is kept."""
     chosen = choose(curves)
     whole, parts = listed(curves, chosen), [listed(curves, chosen.part(slice(n - 1, None, 12))) for n in range(1, 13)]
     assert [len(part) for part in parts[8:]] == [0, 0, 0, 0] and list(parts[-1]) == list(whole)
@@ -131,10 +131,19 @@ def test_shards_together_are_one_run(curves: CaseRanker) -> None:
     )
     expected = expected_visits(curves, chosen).set_index(c.POI_ID)["expected"]
     np.testing.assert_allclose(sums[expected.index], expected, rtol=0, atol=1e-9)  # type: ignore[index]
+    monkeypatch.setattr("recap.asking.prediction.histories_per_pass", lambda places: 3)
+    frames = list(predict(curves, chosen))
+    assert len(frames) == 3
+    pd.testing.assert_frame_equal(pd.concat(frames, ignore_index=True), whole, rtol=0, atol=1e-9)
+    two = listed(curves, choose(curves, ["user5", "user1", "user5"]))
+    assert two[c.USER_ID].unique().tolist() == ["user5", "user1"]
 
 
 def test_expected_visits_sum_over_users_and_are_counted_in_the_past(curves: CaseRanker) -> None:
-    """As of the start of the test weeks: expected is one visit a user, counted one for each that went on."""
+    """As of the start of the test weeks: expected is one visit a user, counted one for each that went on.
+
+    At a time given those are counted who check in within thirty minutes of it.
+    """
     checkins = curves.dataset.checkins
     moment = checkins[checkins[c.SPLIT] == c.TEST][c.TIME].min().to_pydatetime()
     chosen = choose(curves, None, moment)
@@ -144,6 +153,11 @@ def test_expected_visits_sum_over_users_and_are_counted_in_the_past(curves: Case
     counts = curves.dataset.pois[c.POI_ID].iloc[after].value_counts()
     assert table[table["counted"] > 0].set_index(c.POI_ID)["counted"].to_dict() == counts.to_dict()
     assert "counted" not in expected_visits(curves, choose(curves))
+    row = int(curves.checkins.first_T[0])
+    own = int(curves.checkins.local_seconds_T[row + 1])
+    for minutes, counts in ((0, True), (30, True), (31, False), (-30, True)):
+        asked = Chosen(np.array([row]), np.array([own + 60 * minutes]))
+        assert is_counted(curves, asked).tolist() == [counts]
 
 
 @pytest.mark.parametrize(("name", "at"), [("pretrained", None), ("pretrained", "mon 18:00"), ("visit_count", None)])
@@ -270,15 +284,6 @@ def test_a_time_asked_for(home: Path) -> None:
             parse_next_time(wrong)
 
 
-def test_at_a_time_those_are_counted_who_check_in_then(curves: CaseRanker) -> None:
-    """Within thirty minutes of it, among users with a later check-in."""
-    checkins, row = curves.checkins, int(curves.checkins.first_T[0])
-    own = int(checkins.local_seconds_T[row + 1])
-    for minutes, counts in ((0, True), (30, True), (31, False), (-30, True)):
-        chosen = Chosen(np.array([row]), np.array([own + 60 * minutes]))
-        assert is_counted(curves, chosen).tolist() == [counts]
-
-
 class NotANumber:
     """A scorer whose second pass is NaN."""
 
@@ -313,17 +318,6 @@ def test_a_name_wins_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     assert open_model("popularity", small_city()).label == "popularity"
     assert open_model("./popularity", small_city()).label == "RECAP"
-
-
-def test_rows_do_not_depend_on_the_pass(curves: CaseRanker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three users at a time are all users at once, and a chosen order of users is kept."""
-    whole = listed(curves, choose(curves))
-    monkeypatch.setattr("recap.asking.prediction.histories_per_pass", lambda places: 3)
-    frames = list(predict(curves, choose(curves)))
-    assert len(frames) == 3
-    pd.testing.assert_frame_equal(pd.concat(frames, ignore_index=True), whole, rtol=0, atol=1e-9)
-    two = listed(curves, choose(curves, ["user5", "user1", "user5"]))
-    assert two[c.USER_ID].unique().tolist() == ["user5", "user1"]
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,6 @@ def test_equals_plain_loops(steps: list[tuple[bool, bool, int]]) -> None:
 
 
 def test_refuses_an_unknown_protocol() -> None:
-    """The message lists the protocols there are."""
     with pytest.raises(ConfigError) as refusal:
         build_cases(table(USERS, WALKS, SPLIT), c.TEST, "first")  # type: ignore[arg-type]
     assert all(protocol in str(refusal.value) for protocol in ("'first'", *PROTOCOLS))

@@ -12,7 +12,15 @@ from hypothesis import assume, given
 
 from recap import columns as c
 from recap.data.cases import history_only
-from recap.data.cleaning import DROP_REASONS, MERGED, DataConfig, cut_trajectories, find_merged, split_by_time
+from recap.data.cleaning import (
+    DROP_REASONS,
+    MERGED,
+    CleaningReport,
+    DataConfig,
+    cut_trajectories,
+    find_merged,
+    split_by_time,
+)
 from recap.errors import ConfigError, DataError
 from recap.published.configs import published_config
 from tests.checkins import LENIENT, START, clean_checkins, configs, raw_rows, raw_table
@@ -94,21 +102,19 @@ def test_short_trajectories_stay_as_history() -> None:
     assert (report.checkins, report.history_only, report.dropped["short_trajectory"]) == (18, 0, 2)
 
 
-def test_merging_counts_from_the_last_one_kept() -> None:
-    """Seconds 0, 30, 60, 90 with a limit of 45: 30 joins 0, 60 does not, 90 joins 60; 100 and 130 are of another."""
+def test_merging_counts_from_the_last_one_kept_or_by_the_clock() -> None:
+    """Seconds 0, 30, 60, 90 with a limit of 45: 30 joins 0, 60 does not, 90 joins 60; 100 and 130 are of another.
+
+    Same minute: 59 and 61 are two seconds apart and in two minutes; 61 and 119 are in one.
+    """
     user, seconds = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 30, 60, 90, 100, 130])
     gap = DataConfig(merge_seconds=45)
     assert find_merged(user, seconds, gap).tolist() == [False, True, False, True, False, True]
     assert find_merged(user, seconds, DataConfig(merge_seconds=30)).tolist() == [False, True, False, True, False, True]
     assert find_merged(user, seconds, DataConfig(merge_seconds=29)).tolist() == [False] * 6
     assert find_merged(user, seconds, DataConfig()).tolist() == [False] * 6
-
-
-def test_merging_by_the_clock() -> None:
-    """Same minute: 59 and 61 are two seconds apart and in two minutes; 61 and 119 are in one."""
-    user, seconds = np.zeros(3, dtype=np.int64), np.array([59, 61, 119])
-    clock = DataConfig(merge_seconds=60, merge_by="clock")
-    assert find_merged(user, seconds, clock).tolist() == [False, False, True]
+    seconds, clock = np.array([59, 61, 119]), DataConfig(merge_seconds=60, merge_by="clock")
+    assert find_merged(np.array([0, 0, 0]), seconds, clock).tolist() == [False, False, True]
     assert find_merged(np.array([0, 0, 1]), seconds, clock).tolist() == [False, False, False]
 
 
@@ -235,9 +241,9 @@ def test_equals_the_protocol_in_plain_python(rows: Rows, config: DataConfig) -> 
     assert expected == list(found)
 
 
-def cleaned(rows: Rows, config: DataConfig) -> pd.DataFrame:
+def cleaned(rows: Rows, config: DataConfig) -> tuple[pd.DataFrame, CleaningReport]:
     try:
-        return clean_checkins(raw_table(rows), config)[0]
+        return clean_checkins(raw_table(rows), config)
     except DataError:
         assume(False)
         raise
@@ -249,7 +255,7 @@ def test_splits_are_disjoint_and_ordered_in_time(rows: Rows, config: DataConfig)
 
     Where whole trajectories are shared out this holds for each user; trajectories of several users overlap.
     """
-    frame = cleaned(rows, config)
+    frame, _ = cleaned(rows, config)
     assert frame[c.SOURCE_ROW].is_unique
     parts = [frame] if config.split_by == "checkins" else [part for _, part in frame.groupby(c.USER_ID, observed=True)]
     for part in parts:
@@ -262,10 +268,7 @@ def test_splits_are_disjoint_and_ordered_in_time(rows: Rows, config: DataConfig)
 @given(raw_rows(), configs)
 def test_every_row_is_accounted_for(rows: Rows, config: DataConfig) -> None:
     """raw = check-ins + history only + what was dropped, and kept = raw minus what the filters took."""
-    try:
-        frame, report = clean_checkins(raw_table(rows), config)
-    except DataError:
-        assume(False)
+    frame, report = cleaned(rows, config)
     assert report.raw == len(rows)
     assert report.raw == report.checkins + report.history_only + sum(report.dropped.values())
     assert report.history_only == history_only(frame).sum() and report.checkins == len(frame) - report.history_only
@@ -296,30 +299,30 @@ def test_relabelled_users_and_pois_change_nothing_else(rows: Rows, config: DataC
     names = {"ann": "z", "bob": "m", "cy": "b", "home": "9", "work": "8", "gym": "7", "bar": "6", "zoo": "5"}
     renamed = [(names[user], names[poi], hour) for user, poi, hour in rows]
     partitions = []
-    for table in (cleaned(rows, config), cleaned(renamed, config)):
+    for table, _ in (cleaned(rows, config), cleaned(renamed, config)):
         split = dict(zip(table[c.SOURCE_ROW], table[c.SPLIT], strict=True))
         walks = {tuple(walk) for _, walk in table.groupby(c.TRAJECTORY)[c.SOURCE_ROW]}
         partitions.append((split, walks))
     assert partitions[0] == partitions[1]
 
 
-def test_refuses_when_a_filter_leaves_nothing() -> None:
-    """The message says what is wanted, what the best is, and which setting to lower."""
-    rows = [("ann", "home", 0.0), ("ann", "work", 1.0), ("bob", "home", 2.0)]
-    with pytest.raises(DataError, match=r"no POI has at least 10 .*the most is 2.*min_poi_checkins"):
-        clean_checkins(raw_table(rows), DataConfig())
-    with pytest.raises(DataError, match=r"no user has at least 10 .*the most is 2.*min_user_checkins"):
-        clean_checkins(raw_table(rows), DataConfig(min_poi_checkins=1))
+FEW = [("ann", "home", 0.0), ("ann", "work", 1.0), ("bob", "home", 2.0)]
 
 
-def test_refuses_one_instant_and_no_training_case() -> None:
-    """A split by time needs times, and training needs one pair of neighbours."""
-    with pytest.raises(DataError, match="all 3 check-ins happen at 2012-04-02 08:00:00 UTC"):
-        clean_checkins(raw_table([("ann", "home", 0.0)] * 3), LENIENT)
-    with pytest.raises(DataError, match="no training case"):
-        clean_checkins(raw_table([("ann", "home", 100.0 * day) for day in range(5)]), LENIENT)
-    with pytest.raises(DataError, match="no POI"):
-        clean_checkins(raw_table([]), LENIENT)
+@pytest.mark.parametrize(
+    ("rows", "config", "said"),
+    [
+        (FEW, DataConfig(), r"no POI has at least 10 .*the most is 2.*min_poi_checkins"),
+        (FEW, DataConfig(min_poi_checkins=1), r"no user has at least 10 .*the most is 2.*min_user_checkins"),
+        ([("ann", "home", 0.0)] * 3, LENIENT, "all 3 check-ins happen at 2012-04-02 08:00:00 UTC"),
+        ([("ann", "home", 100.0 * day) for day in range(5)], LENIENT, "no training case"),
+        ([], LENIENT, "no POI"),
+    ],
+)
+def test_refuses_what_leaves_nothing(rows: Rows, config: DataConfig, said: str) -> None:
+    """A filter's message names the best there is and the setting to lower; a split needs times, training a pair."""
+    with pytest.raises(DataError, match=said):
+        clean_checkins(raw_table(rows), config)
 
 
 @pytest.mark.parametrize("hours", [25, 30, 51, 75, 200])

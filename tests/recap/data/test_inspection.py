@@ -36,7 +36,6 @@ def clean(**changes: Any) -> pd.DataFrame:
 
 
 def test_a_clean_table_has_no_problem() -> None:
-    """Nothing is reported that is not there."""
     assert check_checkins(clean()) == []
 
 

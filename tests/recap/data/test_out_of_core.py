@@ -99,7 +99,6 @@ def test_a_split_that_came_with_the_file_is_kept(tmp_path: Path) -> None:
 
 
 def test_it_refuses_what_it_cannot_prepare(tmp_path: Path) -> None:
-    """Another format, an unknown engine."""
     with pytest.raises(ConfigError, match="--engine disk prepares foursquare, csv, json, parquet, got gowalla"):
         choose_engine("disk", tmp_path, "gowalla")
     with pytest.raises(ConfigError, match="unknown engine 'spark'; choose one of auto, memory, disk"):

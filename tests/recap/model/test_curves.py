@@ -122,7 +122,6 @@ def test_gradients_are_those_of_finite_differences() -> None:
 
 
 def test_a_curve_that_is_off_stays_at_zero_and_learns_nothing() -> None:
-    """As without the history."""
     curves = Curves(set_of(EVERY, EVERY), [False, True]).double()
     curves.place_knots([torch.arange(5.0), torch.arange(5.0)])
     torch.nn.init.ones_(curves.step_FK)

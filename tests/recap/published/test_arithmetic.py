@@ -12,14 +12,13 @@ from torch import nn
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.configs import DprlConfig, published_config
 from recap.published.depoi import AnchorConvolution, Depoi, RelationAttention, smallest_gaps
 from recap.published.hypergraphs import Dchl, Msahg, comes_later, downtown, locals_of, match, normalised, pool_past
 from recap.published.lotnext import Lotnext, closest_pois
-from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork, rotate
+from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork
 from recap.published.recurrent import Deepmove, Dprl, Flashback, Replay, closeness, regions_of
 from recap.published.registry import build_published
 from recap.published.sasrec import Melt, Sasrec
@@ -155,18 +154,17 @@ def test_negatives_are_places_never_visited() -> None:
     assert set(drawn[:, 0].tolist()) == {3, 4, 5} and set(drawn[:, 1].tolist()) == {0, 1, 2, 5}
 
 
-def test_getnext_flow_map_and_features() -> None:
-    """0 -> 1 twice and 0 -> 2 once: (A + I) / (D + 1) has 2/4, 1/4 and 1/4 in row 0, and 1 on the diagonal of row 3."""
+def test_getnext_flow_map_and_transition_map() -> None:
+    """0 -> 1 twice and 0 -> 2 once: (A + I) / (D + 1) has 2/4, 1/4 and 1/4 in row 0, and 1 on the diagonal of row 3.
+
+    Where each feature's map is 1: LReLU(2) = 2 times (share + 1), and LReLU(-2) = -0.4 where the map is negative.
+    """
     city, _ = city_of([[0, 1], [0, 1], [0, 2], [3]], 4)
     found = flow_map(city)
     assert found["to_L"].tolist() == [1, 2] and found["share_L"].tolist() == [0.5, 0.25]
     assert found["own_P"].tolist() == [0.25, 1.0, 1.0, 1.0]
     raw = place_features(city, raw=True)
     assert raw[0].tolist() == [3.0, 1.0, 40.0, -74.0] and raw[:, 0].tolist() == [3.0, 2.0, 1.0, 1.0]
-
-
-def test_getnext_transition_map() -> None:
-    """Every feature's map is 1: LReLU(2) = 2 times (share + 1), and LReLU(-2) = -0.4 where the map is negative."""
     model, _ = model_of(Getnext, [[0, 1], [0, 1], [0, 2], [3]], 4)
     model.features_PF.fill_(1.0 / model.features_PF.shape[1])
     fill(1.0, model.map_features)
@@ -179,10 +177,14 @@ def test_getnext_transition_map() -> None:
     assert minus[0].tolist() == approx([-0.4 * 1.25, -0.4 * 1.5, -0.4 * 1.25, -0.4])
 
 
-def test_dchl_pools_the_distinct_places_of_the_past() -> None:
-    """Visits 0, 1, 0: at row 2 the mean counts place 0 once, and at row 0 it is place 0 alone."""
-    _, checkins = city_of([[0, 1, 0, 2]], 3)
-    table = torch.tensor([[3.0, 0.0], [0.0, 3.0], [9.0, 9.0]], dtype=torch.float64)
+def test_dchl_pools_distinct_places_of_the_past_and_knows_what_comes_later() -> None:
+    """Visits 0, 1, 0: at row 2 the mean counts place 0 once, and at row 0 it is place 0 alone.
+
+    From 0 to 0, 1 and 2, from 1 to 0 and 2, and nothing from the last; users stay apart.
+    """
+    city, checkins = city_of([[0, 1, 0, 2], [3, 4]], 5)
+    assert list(zip(*comes_later(city).nonzero(), strict=True)) == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (3, 4)]
+    table = torch.tensor([[3.0, 0.0], [0.0, 3.0], [9.0, 9.0], [9.0, 9.0], [9.0, 9.0]], dtype=torch.float64)
     (pooled,) = normalised(pool_past(Histories(checkins, torch.tensor([2, 0])), [table]))
     assert pooled[0].tolist() == approx([math.sqrt(0.5), math.sqrt(0.5)]) and pooled[1].tolist() == [1.0, 0.0]
 
@@ -194,12 +196,6 @@ def test_hypergraphs_add_up_what_each_propagation_hears() -> None:
     graph = nn.Linear(1, 1, bias=False)
     fill(3.0, graph)
     assert model.propagated(torch.tensor([[4.0]]), model.gates[0].float(), graph).tolist() == [[42.5]]
-
-
-def test_dchl_knows_what_comes_later() -> None:
-    """0, 1, 0, 2: from 0 to 0, 1 and 2, from 1 to 0 and 2, and nothing from the last; users stay apart."""
-    city, _ = city_of([[0, 1, 0, 2], [3, 4]], 5)
-    assert list(zip(*comes_later(city).nonzero(), strict=True)) == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (3, 4)]
 
 
 def test_deepmove_looks_back_at_merged_hours() -> None:
@@ -223,13 +219,6 @@ def test_deepmove_looks_back_at_merged_hours() -> None:
     weight = math.exp(state * first) / (math.exp(state * first) + math.exp(state * second))
     assert float(states[3, 1]) == pytest.approx(weight * first + (1 - weight) * second)
     assert states[:3, 1].tolist() == [0.0, 0.0, 0.0], "a first trajectory has no past"
-
-
-def test_a_rotation_turns_halves_as_complex_numbers() -> None:
-    """(3 + 4i) by a quarter is -4 + 3i, (1 + 2i) by a half is -1 - 2i; scale 2 makes a phase of 26 / 4 a quarter."""
-    value = torch.tensor([3.0, 1.0, 4.0, 2.0], dtype=torch.float64)
-    turned = rotate(value, torch.tensor([26 / 4, 26 / 2], dtype=torch.float64), 2)
-    assert turned.tolist() == approx([-4.0, -1.0, 3.0, -2.0])
 
 
 def test_dprl_averages_by_what_the_user_likes() -> None:
@@ -291,8 +280,9 @@ def test_rotan_adds_seven_tenths_of_the_user() -> None:
 
 def test_depoi_measures_time_by_a_users_smallest_gap() -> None:
     """Training gaps of 1 h, then of 1 h to a validation step that nobody counts; who has one check-in has a second."""
-    dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL)]), (1, [(3, c.TRAIN)])], 4)
+    dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL), (2, c.TEST)]), (1, [(3, c.TRAIN)])], 4)
     city = City.of(dataset)
+    assert city.visits_P.tolist() == [1, 1, 0, 1] and city.train.poi_T.tolist() == [0, 1, 3], "training alone"
     assert smallest_gaps(city).tolist() == [HOUR, 1]
     at_once = replace(city, train=replace(city.train, seconds_T=city.train.seconds_T * 0))
     assert smallest_gaps(at_once).tolist() == [1, 1], "no gap above 0"
@@ -377,13 +367,6 @@ def test_melt_learns_its_branches_from_mean_squares() -> None:
     assert [float(places)] == approx([weight**2 * float((apart**2).sum()) / 2])
 
 
-def test_a_city_knows_the_training_split_alone() -> None:
-    """Validation and test check-ins count for nothing before training."""
-    dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL), (3, c.TEST)])], 4)
-    city = City.of(dataset, TransitionGraph.from_dataset(dataset))
-    assert city.visits_P.tolist() == [1, 1, 0, 0] and city.train.poi_T.tolist() == [0, 1]
-
-
 def column(*values: float) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64)[:, None]
 
@@ -433,10 +416,8 @@ def test_sthgcn_finds_similar_earlier_trajectories_of_others() -> None:
     walks = [(0, [0, 3]), (1, [0, 1, 2]), (2, [4]), (3, [0, 1]), (3, [0, 1, 0, 5]), (4, [0, 1])]
     dataset = split_dataset([(user, [(poi, c.TRAIN) for poi in walk]) for user, walk in walks], num_pois=6)
     checkins = CheckinTensors.from_dataset(dataset)
-    batch, outline = (
-        Histories(checkins, torch.tensor([10])),
-        TrajectoryEnds.of(checkins),
-    )  # user 3, trajectory 2
+    batch = Histories(checkins, torch.tensor([10]))  # user 3, trajectory 2
+    outline = TrajectoryEnds.of(checkins)
     prefixes, start = outline.prefixes(batch, 9), checkins.seconds_T[torch.tensor([8])]
     assert prefixes.row_H.tolist() == [8, 9, 10] and outline.first_J.tolist() == [0, 2, 5, 6, 8, 12]
     assert [found.tolist() for found in outline.earlier(batch, 5)] == [[0], [3]], "his own is a neighbour of its kind"

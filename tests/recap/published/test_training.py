@@ -143,5 +143,4 @@ def test_the_example_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_page_names_every_published_model() -> None:
-    """Each model of the registry has its paragraph."""
     assert re.findall(r"^\*\*`(\w+)`\*\*", PAGE, re.MULTILINE) == list(PUBLISHED)

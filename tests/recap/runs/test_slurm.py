@@ -183,7 +183,6 @@ def test_slurms_refusal_is_the_runs_reason(cluster: Path, store: RunStore, datas
 def test_without_slurm_the_run_says_so(
     store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A machine without the programs."""
     monkeypatch.setenv("PATH", str(tmp_path))
     run, _ = queue_run(store, dataset_folder)
     assert "sbatch is not on the PATH" in (run.read_state().error or "")

@@ -52,10 +52,6 @@ def lines_of(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
 
 
-def mrr_of(folder: Path) -> dict[int, float]:
-    return {line["epoch"]: line["val"]["all"]["mrr"] for line in lines_of(folder)}
-
-
 def test_inactive_parts_stay_bit_identical_until_their_stage(tmp_path: Path) -> None:
     """Epoch by epoch: graph from 2, prior from 3, correction from 4; what sleeps does not even decay."""
     config = small_training(
@@ -199,7 +195,7 @@ def test_the_best_epoch_has_every_enabled_part(tmp_path: Path) -> None:
         weights[epoch] = weights_of(trainer)
 
     trainer = trained(tmp_path, config, after_epoch=remember)
-    mrr = mrr_of(tmp_path)
+    mrr = {line["epoch"]: line["val"]["all"]["mrr"] for line in lines_of(tmp_path)}
     complete = {epoch: mrr[epoch] for epoch in (8, 9)}
     assert max(mrr.values()) > max(complete.values()), "the world of this test: the best epoch is an incomplete one"
     for kept, name, candidates in (
@@ -212,16 +208,6 @@ def test_the_best_epoch_has_every_enabled_part(tmp_path: Path) -> None:
         assert kept.val["mrr"] == mrr[epoch] and kept.stage == config.curriculum.at(epoch)
         tensors, _ = load_tensors(tmp_path / name)
         assert all(torch.equal(tensor, weights[epoch][key]) for key, tensor in tensors.items())
-
-
-def test_a_part_that_is_off_counts_as_complete(tmp_path: Path) -> None:
-    """w/o History: every epoch with a graph token may be the best, and both kept epochs are the same."""
-    config = small_training(model={"use_history": False}, curriculum={"graph_epoch": 2, "prior_epoch": 3})
-    trainer = trained(tmp_path, config)
-    mrr = mrr_of(tmp_path)
-    del mrr[1]
-    assert trainer.progress.best is not None
-    assert trainer.progress.best.epoch == max(mrr, key=mrr.__getitem__)
 
 
 def test_the_kept_epoch_can_be_chosen_on_the_last_case_of_each_trajectory(tmp_path: Path) -> None:
@@ -241,11 +227,14 @@ def test_the_kept_epoch_can_be_chosen_on_the_last_case_of_each_trajectory(tmp_pa
     assert (kept.epoch, kept.val["mrr"], shown["epoch"]) == (chosen, mrr[chosen], chosen)
 
 
-def test_validates_every_second_epoch_and_at_the_end(tmp_path: Path) -> None:
-    """Of five epochs 2, 4 and 5 have validation metrics, and the best is one of them."""
-    trainer = trained(tmp_path, small_training(epochs=5, validate_every=2))
-    assert [line["epoch"] for line in lines_of(tmp_path) if "val" in line] == [2, 4, 5]
-    assert trainer.progress.best is not None and trainer.progress.best.epoch in (4, 5)
+def test_validates_every_second_epoch_and_at_the_end_and_a_part_that_is_off_counts_as_complete(tmp_path: Path) -> None:
+    """Of five epochs 2, 4 and 5 are validated; w/o History those with a graph token, from 3 on, may be the best."""
+    curriculum = {"graph_epoch": 3} | dict.fromkeys(("prior_epoch", "correction_epoch", "warm_epoch"), 5)
+    config = small_training(epochs=5, validate_every=2, model={"use_history": False}, curriculum=curriculum)
+    trainer = trained(tmp_path, config)
+    val = {line["epoch"]: line["val"]["all"]["mrr"] for line in lines_of(tmp_path) if "val" in line}
+    assert [*val] == [2, 4, 5] and trainer.progress.best is not None
+    assert trainer.progress.best.epoch == max((4, 5), key=val.__getitem__)
 
 
 SIZES = [
@@ -395,7 +384,6 @@ def test_the_baseline_is_the_preset(home: Path, tmp_path: Path) -> None:
 
 
 def test_without_a_case_to_fit_on_there_are_no_curves(home: Path) -> None:
-    """One line, as for any training."""
     dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TEST), (0, c.TEST)])], 2)
     with pytest.raises(DataError) as refusal:
         build_baseline("feature_curves", dataset, TransitionGraph.from_dataset(dataset))

@@ -124,6 +124,5 @@ def test_refuses_files_that_are_no_table(tmp_path: Path) -> None:
 
 
 def test_refuses_an_unknown_format(tmp_path: Path) -> None:
-    """The message lists the formats there are."""
     with pytest.raises(ConfigError, match=r"'foursquer'.*foursquare"):
         read_checkins(write(tmp_path / "a.txt", LINES), "foursquer")

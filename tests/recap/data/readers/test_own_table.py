@@ -319,7 +319,6 @@ def test_refuses_bad_options(bad: dict[str, str]) -> None:
 
 
 def test_a_named_column_must_exist(tmp_path: Path) -> None:
-    """The message shows the columns there are."""
     path = csv(tmp_path / "a.csv", HEADER + "1,2,1719835200,1,1\n")
     part = "no column 'person' for --map user=person; its columns: user, poi"
     assert_unreadable(part, path, "csv", options(columns={"user": "person"}))

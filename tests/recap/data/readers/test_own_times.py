@@ -37,7 +37,6 @@ def test_day_or_month_first_is_asked_where_both_read_it(tmp_path: Path) -> None:
 
 
 def test_the_value_shown_is_one_that_cannot_be_read(tmp_path: Path) -> None:
-    """Not the first one, where that one could be."""
     path = own(tmp_path / "own.csv", time=["1333476009", "x1", "x2"])
     options = ReadOptions(timezone="UTC", columns={"time": "time"})
     assert_unreadable("line 3: time must look like '1333476009', got 'x1'", path, "csv", options)

@@ -86,7 +86,6 @@ INSPECTED: dict[str, tuple[Callable[[], bytes], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one line, by `inspect` or `prepare`."""
     monkeypatch.setattr(text_table, "_BOMB_BYTES", 1 << 17)  # 256 MB in the product
     make, part = REFUSED[name]
     (tmp_path / "own").write_bytes(make())

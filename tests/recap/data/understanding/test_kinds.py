@@ -1,4 +1,4 @@
-"""Kinds of tables that are easily read wrongly: each under other names, in other languages, orders and files."""
+"""Tables in many spellings, all understood without a hint, and kinds of them that are easily read wrongly."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
@@ -20,7 +20,7 @@ from recap.data.reading_frames import as_file
 from recap.data.understanding import Understanding
 from recap.errors import DataError
 from tests.recap.data.other_files.reading import inspected, problems, read
-from tests.recap.data.understanding.tables import ROWS, checkins, own_table
+from tests.recap.data.understanding.tables import EXAMPLES, ROWS, ZONE, Example, checkins, own_table
 
 BERLIN = {"timezone": "Europe/Berlin", "local_times": True}
 
@@ -115,19 +115,13 @@ def test_one_end_named_takes_nothing_of_the_other(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("group", "person", "form"),
-    [
-        ("household_id", "person_id", "{}"),
-        ("hh", "member_no", "P{}"),
-        ("Haushalt", "Person", "{:02}"),
-        ("agency", "rider", "{}"),
-        ("foyer", "personne", "p{}"),
-        ("survey_wave", "respondent", "{}"),
-    ],
-)
-def test_people_numbered_in_each_group(group: str, person: str, form: str, tmp_path: Path) -> None:
+GROUPS = "household_id person_id {}|hh member_no P{}|Haushalt Person {:02}|agency rider {}|foyer personne p{}"
+
+
+@pytest.mark.parametrize("names", [*GROUPS.split("|"), "survey_wave respondent {}"])
+def test_people_numbered_in_each_group(names: str, tmp_path: Path) -> None:
     """Asked, with both columns and both counts; the first answer joins them."""
+    group, person, form = names.split()
     number = checkins()["un"].rank(method="dense").astype(int) - 1
     people = (number % 4 + 1).map(form.format)
     found = understood(tmp_path / "own.csv", own_table(user=None, **{group: number // 4 + 100, person: people}))
@@ -242,7 +236,6 @@ PEOPLE = "card_id|Card number|MMSI|imei|vessel|vehicle_id|Kartennummer|phone|kon
 
 @pytest.mark.parametrize("name", PEOPLE.split("|"))
 def test_ids_of_the_kind_people_use(name: str, tmp_path: Path) -> None:
-    """They are the user without a question."""
     found = understood(tmp_path / "own.csv", own_table(user=None, **{name: checkins()["un"] + 90_000}))
     assert found.question is None and found.options.columns["user"] == name
 
@@ -391,3 +384,25 @@ def test_stays_without_places_name_the_tool(drop: list[str], tmp_path: Path) -> 
     except DataError as error:
         text = str(error)
     assert "generate_locations" in text and "cluster" in text
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_it_is_understood(example: Example, tmp_path: Path) -> None:
+    """Columns, rows, coordinates and every instant; where the file names no zone, that of the place is proposed."""
+    path = tmp_path / example.name
+    example.write(path)
+    found = understand(path)
+    assert found.options.columns == example.mapping
+    options = found.options
+    if example.times == "named":
+        assert found.question is None
+    else:
+        assert found.question.about == "timezone"
+        options = next(iter(found.question.answers.values()))
+        assert (options.timezone, options.local_times) == (ZONE, example.times == "local")
+    read = read_checkins(path, found.source_format, options)
+    truth = checkins()
+    assert read.account.rows_in == read.account.rows_kept == ROWS
+    np.testing.assert_allclose(read.table[[c.LATITUDE, c.LONGITUDE]], truth[["lat", "lon"]])
+    assert (read.table[c.TIME].to_numpy() == truth["utc"].dt.floor(example.unit).to_numpy()).all()
+    assert read.table[c.TZ_OFFSET_MINUTES].tolist() == truth["minutes"].tolist()
