@@ -306,14 +306,13 @@ def _frame(
     source_C, user_C = histories.source_B[case_C].numpy(), histories.user_B[case_C].numpy()
     latitude, longitude = (dataset.pois[name].to_numpy(np.float64) for name in (c.LATITUDE, c.LONGITUDE))
     visits_C = _visits(histories, case_C, place_C, dataset.num_pois).numpy()
-    probability_C = np.full(len(poi_C), np.nan)
-    if log_BP is not None:
-        probability_C = log_BP[case_C, place_C].exp().numpy()
+    next_B = histories.next_local_seconds_B
+    probability_C = np.full(len(poi_C), np.nan) if log_BP is None else log_BP[case_C, place_C].exp().numpy()
     columns: dict[str, Any] = {
         c.USER_ID: dataset.users[c.USER_ID].iloc[user_C].reset_index(drop=True),
         "as_of": dataset.checkins[c.TIME].iloc[row_C].reset_index(drop=True),
         "as_of_local": model.checkins.local_seconds_T[row_C].numpy().astype("datetime64[s]"),
-        **_time_given(histories, case_C),
+        **({} if next_B is None else {"at_local": next_B[case_C].numpy().astype("datetime64[s]")}),
         c.RANK: at_BK[:, 1].numpy() + 1,
         **{name: places[name] for name in _PLACE},
         "km": distance_km(latitude[source_C], longitude[source_C], latitude[poi_C], longitude[poi_C]),
@@ -323,12 +322,6 @@ def _frame(
         "probability": probability_C,
     }
     return pd.DataFrame(columns | (_contributions(model, histories, poi_BK, listed_BK) if why else {}))
-
-
-def _time_given(histories: Histories, case_C: Tensor) -> dict[str, np.ndarray]:
-    if histories.next_local_seconds_B is None:
-        return {}
-    return {"at_local": histories.next_local_seconds_B[case_C].numpy().astype("datetime64[s]")}
 
 
 def _visits(histories: Histories, case_C: Tensor, poi_C: Tensor, num_pois: int) -> Tensor:

@@ -118,12 +118,8 @@ class Moment:
         if self.case is not None:
             return {"case": self.case}
         user: dict[str, int | str] = {} if self.is_new_user else {"user": self.user, "row": self.row}
-        return user | ({"stops": self.text} if self.is_changed else {}) | self.at_field
-
-    @property
-    def at_field(self) -> dict[str, int | str]:
-        """The time asked for as a link writes it."""
-        return {} if self.at is None else {"at": local_text(self.at)}
+        asked: dict[str, int | str] = {} if self.at is None else {"at": local_text(self.at)}
+        return user | ({"stops": self.text} if self.is_changed else {}) | asked
 
     def next_place(self, dataset: Dataset) -> int | None:
         """The true next place; None if the dataset has none, stops were changed, or another time is asked for."""

@@ -173,9 +173,8 @@ def reach_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
     rows = dataset.cases(c.TEST)
     source, target = _pairs(dataset, rows)
     in_history = Visits.of(dataset).target_in_history(rows)
-    tail = graph.count(source, target) <= TAIL_MAX_COUNT
-    within = graph.hops_of(source, target, 2) > 0
-    walk = graph.two_step_probability(source, target) > 0
+    count, walk = graph.count(source, target), graph.two_step_probability(source, target) > 0
+    tail, within = count <= TAIL_MAX_COUNT, (count > 0) | walk
     return {
         "in_history_share": mean(in_history),
         "tail_in_history": mean(in_history[tail]),

@@ -18,7 +18,6 @@ from recap.evaluation.scoring import rank_cases
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CaseBatch, CheckinTensors
 from recap.pretrained.checkpoint import PretrainedCheckpoint
-from recap.pretrained.curves_file import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.tensors import load_tensors
 from recap.training.run import train
@@ -114,13 +113,7 @@ def test_a_training_stopped_in_the_second_set_goes_on(checkpoint: Checkpoint, tm
 
 
 def test_pretrained_is_asked_both_questions(home: Path) -> None:
-    """A file of an earlier version opens for what it can do."""
     asked = open_model("pretrained", city(), given_time=True)
     assert asked.label == "Pretrained RECAP, time given" and asked.scorer.reads_target_time
     plain = PretrainedCheckpoint.of(city())
     assert plain.given_time.hash not in {plain.hash, PretrainedCheckpoint.of(small_city(1)).given_time.hash}
-    earlier = PretrainedCurves.packaged().model_copy(update={"given_time": []})
-    found = PretrainedCheckpoint.of(city(), earlier)
-    assert found.target_time == "cannot" and found.scorer(city(), TransitionGraph.from_dataset(city()))
-    with pytest.raises(CheckpointError, match="cannot read the time of the next check-in; make it again"):
-        found.given_time  # noqa: B018
