@@ -61,10 +61,8 @@ class Chosen:
         return replace(self, row_N=self.row_N[some], next_N=None if self.next_N is None else self.next_N[some])
 
     def histories(self, checkins: CheckinTensors) -> Histories:
-        row_B = torch.from_numpy(self.row_N)
-        if self.next_N is None:
-            return Histories(checkins, row_B)
-        return Histories(checkins, row_B, torch.from_numpy(self.next_N))
+        next_B = None if self.next_N is None else torch.from_numpy(self.next_N)
+        return Histories(checkins, torch.from_numpy(self.row_N), next_B)
 
 
 def choose(
@@ -187,10 +185,6 @@ def predict(
     """
     if why and not hasattr(model.scorer, "contributions"):
         raise ConfigError(f"{model.label} gives one score for each place and no terms: leave out --why")
-    return _frames(model, chosen, top, new_places=new_places, why=why)
-
-
-def _frames(model: CaseRanker, chosen: Chosen, top: int, *, new_places: bool, why: bool) -> Iterator[pd.DataFrame]:
     is_open_P = torch.ones(model.num_candidates, dtype=torch.bool)
     is_open_P[list(chosen.closed)] = False
     for histories, candidates, log_BP in passes(model, chosen):

@@ -218,10 +218,7 @@ class Predictor(CaseRanker):
         return pack_counterfactuals(variants, self.model, self.propagation)
 
     def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        histories, changes = self.pack(variants)
-        with torch.inference_mode():
-            total: Tensor = self.model(histories, self.stage, changes=changes).total
-        return total
+        return self.scorer.score(*self.pack(variants)).total
 
     @cached_property
     def propagation(self) -> EditedPropagation | None:

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 from recap import columns as c
 from recap.arithmetic.ragged import expand_ranges
 from recap.data.dataset import Dataset
+from recap.data.schema import seconds_of
 from recap.history.visits import NEVER, Visits
 
 SECONDS_PER_DAY: Final = 86_400
@@ -62,7 +63,7 @@ class CheckinTensors:
     def from_table(cls, table: pd.DataFrame, visits: Visits | None = None) -> "CheckinTensors":
         """Tensors of some rows of `Dataset.checkins`."""
         user, poi, trajectory = (table[name].to_numpy(np.int64) for name in (c.USER, c.POI, c.TRAJECTORY))
-        seconds = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
+        seconds = seconds_of(table)
         local_seconds = seconds + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
         return cls.from_arrays(
             user=user, poi=poi, seconds=seconds, local_seconds=local_seconds, trajectory=trajectory, visits=visits

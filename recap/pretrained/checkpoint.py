@@ -18,7 +18,6 @@ from recap.presets import feature_curves, with_time_given
 from recap.pretrained.adaptation import Adaptation
 from recap.pretrained.curves_file import PretrainedCurves
 from recap.probabilities import UNFITTED, Temperature
-from recap.scores import TargetTime
 from recap.storage.atomic import replace_json
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_subfolder
@@ -61,8 +60,8 @@ class PretrainedCheckpoint(Checkpoint):
         return with_time_given(PRETRAINED_SUBJECT) if self.is_given_time else PRETRAINED_SUBJECT
 
     @property
-    def target_time(self) -> TargetTime:
-        return "must" if self.is_given_time else "can"
+    def has_both_questions(self) -> bool:
+        return not self.is_given_time
 
     @property
     def given_time(self) -> "PretrainedCheckpoint":
