@@ -103,6 +103,8 @@ LIGHT: Final = Palette(
     shore="#C9D3D6",
 )
 
+_READABLE: Final = 4.5
+"""Contrast of small text (WCAG AA)."""
 DARK: Final = Palette(
     theme="dark",
     model=Hue("#56B4E9", "#8CCBF0", "#17313F"),
@@ -160,8 +162,15 @@ def contrast(first: str, second: str) -> float:
 
 
 def ink_on(ground: str, palette: Palette) -> str:
-    """Ink or page colour, whichever contrasts more with the background."""
-    return max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
+    """Ink or page colour, whichever contrasts more with the background; black or white where neither can be read.
+
+    >>> ink_on("#3F7FA3", DARK), ink_on("#FFFFFF", LIGHT)
+    ('#000000', '#1F2A30')
+    """
+    best = max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
+    if contrast(best, ground) >= _READABLE:
+        return best
+    return max(("#000000", "#FFFFFF"), key=lambda colour: contrast(colour, ground))
 
 
 def mix(first: str, second: str, share: float) -> str:

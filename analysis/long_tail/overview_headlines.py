@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.formatting import signed, simple_fraction, times
-from analysis.long_tail.accuracy_tables import table_of_models
+from analysis.long_tail.accuracy_tables import paired_difference, table_of_models
 from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
 from analysis.records.accuracy import METRIC_LABELS, are_hundreds, finds, finds_and, found_of, guesses, metric_values
 from analysis.records.bootstrap import MeanInterval, UserBootstrap
@@ -19,7 +19,7 @@ from recap.features.catalogue import LONG_GAP_HOURS
 from recap.machine.printable import count_of
 
 CURVES_LEAD: Final = 0.002
-"""Lead in MRR from which the feature curves alone are said to rank better."""
+"""Lead in MRR from which the feature curves alone are said to rank better, where it is clear."""
 PANEL_TITLES: Final = {"tail_known": "Rare, place known", "tail_new": "Rare, place new", "head": "Frequent"}
 _NEXT_TITLES: Final = ("Every next check-in", "Within 24 hours", "After more than 24 hours")
 _TITLES: Final = {"all": "All", **PANEL_TITLES}
@@ -98,16 +98,18 @@ def fitted_curves_line(model: str, difference: MeanInterval, metric: str) -> str
         return ""
     span = f"({METRIC_LABELS[metric]} difference {signed(difference.low)} to {signed(difference.high)})"
     if difference.low <= 0 <= difference.high:
-        return f"{model} ties with feature curves alone {span}."
-    return f"{model} is {'ahead of' if difference.value > 0 else 'behind'} feature curves alone {span}."
+        return f"Over all cases {model} ties with feature curves alone {span}."
+    return f"Over all cases {model} is {'ahead of' if difference.value > 0 else 'behind'} feature curves alone {span}."
 
 
 def curves_headline(model: str, records: pd.DataFrame, curves: pd.DataFrame) -> str:
-    """Headline if the feature curves alone lead by more than `CURVES_LEAD`; otherwise empty."""
+    """Headline if the feature curves alone lead by more than `CURVES_LEAD`, and clearly; otherwise empty."""
     mine, theirs = (float(metric_values(table, "mrr").mean()) for table in (records, curves))
-    if not theirs > mine + CURVES_LEAD:
+    low, high = paired_difference(curves, records, "mrr")[1:]
+    if not (theirs > mine + CURVES_LEAD and low > 0):
         return ""
-    return f"Feature curves alone rank better than {model}: MRR {theirs:.3f} against {mine:.3f}."
+    span = f"difference {signed(low)} to {signed(high)}"
+    return f"Feature curves alone rank better than {model}: MRR {theirs:.3f} against {mine:.3f} ({span})."
 
 
 def panels_title(metric: str) -> str:

@@ -277,14 +277,19 @@ def test_the_second_sentence() -> None:
 
 
 def test_feature_curves_alone() -> None:
-    """Ahead by more than .002 MRR: a sentence; in any case one line with the interval."""
-    ours, level, better = (pd.DataFrame({"reciprocal_rank": [value]}) for value in (0.5, 0.502, 0.503))
-    assert curves_headline("RECAP", ours, level) == ""
-    ahead = "Feature curves alone rank better than RECAP: MRR 0.503 against 0.500."
-    assert curves_headline("RECAP", ours, better) == ahead
+    """Ahead by more than .002 MRR and clearly so: a sentence; in any case one line with the interval."""
+
+    def records(*values: float) -> pd.DataFrame:
+        return pd.DataFrame({"user": [0, 1], "reciprocal_rank": values})
+
+    ours = records(0.5, 0.5)
+    assert curves_headline("RECAP", ours, records(0.502, 0.502)) == ""
+    assert curves_headline("RECAP", ours, records(0.4, 0.7)) == "", "users disagree"
+    ahead = "Feature curves alone rank better than RECAP: MRR 0.503 against 0.500 (difference +0.003 to +0.003)."
+    assert curves_headline("RECAP", ours, records(0.503, 0.503)) == ahead
     spans = ((0, -0.001, 0.005), (0.1, 0.05, 0.2), (-1, -2, -0.5))
     said = [fitted_curves_line("RECAP", MeanInterval(*span), "hr20") for span in spans]
-    assert said[0] == "RECAP ties with feature curves alone (HR@20 difference −0.001 to +0.005)."
+    assert said[0] == "Over all cases RECAP ties with feature curves alone (HR@20 difference −0.001 to +0.005)."
     assert "is ahead of" in said[1] and "is behind" in said[2]
 
 

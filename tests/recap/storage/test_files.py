@@ -249,7 +249,7 @@ def count(event, arguments):
         if left < 0:
             os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(count)
-write_marks(Path("data"), "new")
+write_marks(Path(sys.argv[2]), "new")
 """
 
 
@@ -260,7 +260,8 @@ def test_a_kill_at_any_step_leaves_the_earlier_or_the_new_folder(tmp_path: Path)
         home = tmp_path / str(step)
         home.mkdir()
         write_marks(home / "data", "old")
-        ended = subprocess.run([sys.executable, "-c", _KILLED_AT, str(step)], cwd=home, check=False)
+        command = [sys.executable, "-c", _KILLED_AT, str(step), str(home / "data")]
+        ended = subprocess.run(command, cwd=Path(__file__).parents[3], check=False)
         lost = not (home / "data").exists()
         recover_folders(home)
         texts = {(home / "data" / name).read_text() for name in ("mark", "table")}
