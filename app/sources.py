@@ -281,11 +281,9 @@ def _trained(dataset: Source, found: _FoundCheckpoint, given_time: bool) -> Sour
 
 
 def _pretrained(dataset: Source, *, given_time: bool = False) -> Source | None:
-    """`pretrained` on a dataset; None where the package's file does not fit this version, or cannot read the time."""
+    """`pretrained` on a dataset; None where the package's file does not fit this version."""
     try:
         curves = PretrainedCurves.packaged()
-        if given_time and not curves.given_time:
-            return None
         key = curves.key(dataset.dataset_hash, given_time=given_time)
     except RecapError:
         return None

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from recap.config import Config
 from recap.data.dataset import Dataset
-from recap.errors import CheckpointError, FormatVersionError, MissingTensorError
+from recap.errors import CheckpointError, MissingTensorError
 from recap.features.catalogue import feature_set
 from recap.history.graph import TransitionGraph
 from recap.machine.rendering import render
@@ -28,8 +28,7 @@ from recap.published.city import City
 from recap.published.configs import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
-from recap.scores import TargetTime
-from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, recover_folders, verify_sums, write_sums
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, check_format, recover_folders, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
 from recap.storage.cache_keys import given_time_key
 from recap.storage.json_text import read_json
@@ -155,30 +154,22 @@ class Checkpoint:
             raise CheckpointError(f"{folder} has no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
         try:
             values = read_json(manifest_file)
-            version = values["format_version"]
-            if not isinstance(version, int):
-                raise ValueError(f"format_version must be a whole number, got {version!r}")
+            check_format(folder, values["format_version"], FORMAT_VERSION)
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{manifest_file} is not a checkpoint manifest ({error})") from error
-        if version > FORMAT_VERSION:
-            raise FormatVersionError(
-                f"{folder} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
-            )
         digest = verify_sums(folder, [CHECKPOINT_MANIFEST, WEIGHTS, VOCABULARY])
         return cls(folder=folder, manifest=CheckpointManifest.parse(values), hash=digest)
 
     @property
-    def target_time(self) -> TargetTime:
-        """Whether it can read the time of the next check-in."""
-        if self.is_given_time or self.options.get("target_time"):
-            return "must"
-        return "can" if self.manifest.given_time is not None else "cannot"
+    def has_both_questions(self) -> bool:
+        """Whether `given_time` is another question than its own."""
+        return self.manifest.given_time is not None and not self.is_given_time
 
     @property
     def given_time(self) -> "Checkpoint":
         """The same checkpoint asked where at a given time. Raises CheckpointError: it cannot read the time."""
         own = self.manifest.given_time
-        if self.target_time == "must":
+        if self.is_given_time or self.options.get("target_time"):
             return self
         if own is None or not isinstance(self.manifest.train, TrainConfig):
             raise CheckpointError(
@@ -370,12 +361,8 @@ def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: Traini
 
 def library_versions() -> dict[str, str]:
     """Versions that affect numbers."""
-    return {
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "pandas": pd.__version__,
-    }
+    modules = {module.__name__: str(module.__version__) for module in (torch, np, pd)}
+    return {"python": platform.python_version(), **modules}
 
 
 def _unsaid(train: AnyTraining) -> dict[str, Any]:

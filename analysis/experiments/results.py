@@ -151,7 +151,7 @@ def records_of_run(records: pd.DataFrame, dataset: Dataset, protocol: Protocol) 
 
 def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, float]:
     """Candidates, coverage in % and 1000 x SNR of an N-hop graph over the paper's pairs."""
-    row = unseen_reach(dataset, graph, num_hops)[num_hops - 1]
+    row = unseen_reach(dataset, graph, num_hops)
     return {
         "candidates": row["candidates"],
         "coverage": 100.0 * row["coverage"],

@@ -194,7 +194,7 @@ class EditedCase:
         if not distinct:
             return []
         found = self.ranker.place_ranks(list(distinct.values()), self.target)
-        pairs = zip(found.rank_M.tolist(), found.logit_M.tolist(), strict=True)
+        pairs = zip(found.rank_B.tolist(), found.total_B.tolist(), strict=True)
         of_content = dict(zip(distinct, pairs, strict=True))
         return [of_content[variant.content] for variant in variants]
 

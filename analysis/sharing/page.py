@@ -20,7 +20,7 @@ from analysis.sharing.masking import Masking, places_by_name
 from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.shared_case import SharedCase, SharedPage, SharedPlace
 from recap.machine.rendering import finalize
-from recap.storage.atomic import write_text
+from recap.storage.atomic import new_file
 
 _MOST_PATHS: Final = 8
 
@@ -32,7 +32,8 @@ def render_html(page: SharedPage) -> str:
 
 def write_html(page: SharedPage, path: Path) -> None:
     """Write the page completely or not at all; RecapError where the disk refuses."""
-    write_text(path, render_html(page), make_parents=True)
+    with new_file(path) as temporary:
+        temporary.write_bytes(render_html(page).encode())
 
 
 def render_notebook(explanation: CaseExplanation) -> str:

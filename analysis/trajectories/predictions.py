@@ -217,6 +217,7 @@ def _describe(
     poi_C, source = np.array(listed, dtype=np.int64), int(case[c.SOURCE])
     sources, at = np.full_like(poi_C, source), (opened.latitude, opened.longitude)
     visits_C = np.bincount(visited, minlength=opened.dataset.num_pois)[poi_C]
+    in_token_C = opened.graph.two_step_probability(sources, poi_C) > 0
     return pd.DataFrame(
         {
             c.RANK: [*np.arange(1.0, num_best + 1), *[rank] * (len(listed) - num_best)],
@@ -227,8 +228,8 @@ def _describe(
             "distance_km": distance_km(*(degrees[source] for degrees in at), *(degrees[poi_C] for degrees in at)),
             "visits": visits_C,
             "revisit": visits_C > 0,
-            c.WITHIN_TWO_HOPS: opened.graph.hops_of(sources, poi_C, 2) > 0,
-            "in_token": opened.graph.two_step_probability(sources, poi_C) > 0,
+            c.WITHIN_TWO_HOPS: (opened.graph.count(sources, poi_C) > 0) | in_token_C,
+            "in_token": in_token_C,
             "truth": poi_C == case.get(c.TARGET, -1),
         }
     )

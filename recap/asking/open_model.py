@@ -9,7 +9,7 @@ from typing import Any, Final
 import pandas as pd
 import torch
 
-from recap.asking.predictor import CaseRanker, open_ranker
+from recap.asking.predictor import CaseRanker, Predictor
 from recap.baselines import BASELINES, FEATURE_CURVES, PRETRAINED
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
@@ -86,7 +86,8 @@ def open_model(
         checkins = CheckinTensors.from_dataset(opened, device)
     has_curves = isinstance(scorer, RecapScorer) and scorer.model.curves is not None
     most = (opened if has_curves else dataset).num_pois
-    return open_ranker(checkpoint, opened, scorer=scorer, graph=graph, checkins=checkins, num_candidates=most)
+    kind = Predictor if isinstance(scorer, RecapScorer) else CaseRanker
+    return kind(checkpoint, opened, scorer=scorer, graph=graph, checkins=checkins, num_candidates=most)
 
 
 def find_checkpoint(model: str | Path | Checkpoint, dataset: Dataset, *, keep: bool = True) -> Checkpoint:

@@ -61,10 +61,8 @@ class Chosen:
         return replace(self, row_N=self.row_N[some], next_N=None if self.next_N is None else self.next_N[some])
 
     def histories(self, checkins: CheckinTensors) -> Histories:
-        row_B = torch.from_numpy(self.row_N)
-        if self.next_N is None:
-            return Histories(checkins, row_B)
-        return Histories(checkins, row_B, torch.from_numpy(self.next_N))
+        next_B = None if self.next_N is None else torch.from_numpy(self.next_N)
+        return Histories(checkins, torch.from_numpy(self.row_N), next_B)
 
 
 def choose(
@@ -187,10 +185,6 @@ def predict(
     """
     if why and not hasattr(model.scorer, "contributions"):
         raise ConfigError(f"{model.label} gives one score for each place and no terms: leave out --why")
-    return _frames(model, chosen, top, new_places=new_places, why=why)
-
-
-def _frames(model: CaseRanker, chosen: Chosen, top: int, *, new_places: bool, why: bool) -> Iterator[pd.DataFrame]:
     is_open_P = torch.ones(model.num_candidates, dtype=torch.bool)
     is_open_P[list(chosen.closed)] = False
     for histories, candidates, log_BP in passes(model, chosen):
@@ -306,14 +300,13 @@ def _frame(
     source_C, user_C = histories.source_B[case_C].numpy(), histories.user_B[case_C].numpy()
     latitude, longitude = (dataset.pois[name].to_numpy(np.float64) for name in (c.LATITUDE, c.LONGITUDE))
     visits_C = _visits(histories, case_C, place_C, dataset.num_pois).numpy()
-    probability_C = np.full(len(poi_C), np.nan)
-    if log_BP is not None:
-        probability_C = log_BP[case_C, place_C].exp().numpy()
+    next_B = histories.next_local_seconds_B
+    probability_C = np.full(len(poi_C), np.nan) if log_BP is None else log_BP[case_C, place_C].exp().numpy()
     columns: dict[str, Any] = {
         c.USER_ID: dataset.users[c.USER_ID].iloc[user_C].reset_index(drop=True),
         "as_of": dataset.checkins[c.TIME].iloc[row_C].reset_index(drop=True),
         "as_of_local": model.checkins.local_seconds_T[row_C].numpy().astype("datetime64[s]"),
-        **_time_given(histories, case_C),
+        **({} if next_B is None else {"at_local": next_B[case_C].numpy().astype("datetime64[s]")}),
         c.RANK: at_BK[:, 1].numpy() + 1,
         **{name: places[name] for name in _PLACE},
         "km": distance_km(latitude[source_C], longitude[source_C], latitude[poi_C], longitude[poi_C]),
@@ -323,12 +316,6 @@ def _frame(
         "probability": probability_C,
     }
     return pd.DataFrame(columns | (_contributions(model, histories, poi_BK, listed_BK) if why else {}))
-
-
-def _time_given(histories: Histories, case_C: Tensor) -> dict[str, np.ndarray]:
-    if histories.next_local_seconds_B is None:
-        return {}
-    return {"at_local": histories.next_local_seconds_B[case_C].numpy().astype("datetime64[s]")}
 
 
 def _visits(histories: Histories, case_C: Tensor, poi_C: Tensor, num_pois: int) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 import torch
@@ -15,12 +15,11 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.asking.counterfactuals import Counterfactual, pack_counterfactuals
-from recap.asking.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, CheckpointError, VocabularyError
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.ranks import check_scores
+from recap.evaluation.ranks import check_scores, rank_totals
 from recap.evaluation.scoring import histories_per_pass
 from recap.history.graph import TransitionGraph
 from recap.history.moments import Moment, is_moment, named_case
@@ -28,7 +27,7 @@ from recap.history.one_user import History, pack_histories
 from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.model.curve_prior import CurveValues
 from recap.model.edited_graph import EditedPropagation
-from recap.model.recap import CORE, Interventions, RevisitParts
+from recap.model.recap import Interventions, RevisitParts
 from recap.model.scorer import RecapScorer
 from recap.probabilities import UNFITTED, Temperature
 from recap.published.network import PublishedScorer
@@ -36,6 +35,13 @@ from recap.scores import Scorer, Scores
 from recap.vocabulary import Match
 
 _VARIANTS_PER_PASS = 256
+
+
+class PlaceRanks(NamedTuple):
+    """One place in B counterfactual copies: its total, and its mean rank over ties, 1 is best."""
+
+    total_B: Tensor
+    rank_B: Tensor
 
 
 class CaseRanker:
@@ -107,8 +113,12 @@ class CaseRanker:
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
         """Rank of one place in each counterfactual copy (at least one)."""
-        passes = self._passes(variants)
-        return PlaceRanks.joined([PlaceRanks.of_totals(self._totals(part), poi) for part in passes])
+        totals, ranks = [], []
+        for part in self._passes(variants):
+            total_BP = self._totals(part)
+            totals.append(total_BP[:, poi])
+            ranks.append(rank_totals(total_BP, torch.full((len(part),), poi)).mean_B)
+        return PlaceRanks(torch.cat(totals), torch.cat(ranks))
 
     def _passes(self, variants: Sequence[Counterfactual]) -> list[Sequence[Counterfactual]]:
         size = histories_per_pass(self.dataset.num_pois, _VARIANTS_PER_PASS)
@@ -208,30 +218,7 @@ class Predictor(CaseRanker):
         return pack_counterfactuals(variants, self.model, self.propagation)
 
     def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        histories, changes = self.pack(variants)
-        with torch.inference_mode():
-            total: Tensor = self.model(histories, self.stage, changes=changes).total
-        return total
-
-    def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
-        """As in `CaseRanker`, without all totals if the core scores every place by its own weights and no curves do."""
-        core, config = self.model.core, self.model.config
-        only_states = self.model.curves is None and config.core_scope == "everywhere"
-        if not only_states or core is None or core.is_new_P is not None or any(CORE in item.off for item in variants):
-            return super().place_ranks(variants, poi)
-        states: list[Tensor] = []
-        no_index = torch.zeros(0, dtype=torch.int64)
-        pieces = [Contributions(no_index, no_index, torch.zeros(0, dtype=torch.float64))]
-        with torch.inference_mode():
-            for start in range(0, len(variants), _VARIANTS_PER_PASS):
-                histories, changes = self.pack(variants[start : start + _VARIANTS_PER_PASS])
-                states.append(self.state(histories, changes))
-                parts = self.model.revisit(histories, self.stage, states[-1], changes)
-                if parts is not None and parts.packed:
-                    candidates = parts.candidates
-                    pieces.append(Contributions(candidates.case_C + start, candidates.poi_C, parts.value_C))
-            contributions = Contributions(*map(torch.cat, zip(*pieces, strict=True)))
-            return place_ranks_of_states(core.output, torch.cat(states), contributions, poi)
+        return self.scorer.score(*self.pack(variants)).total
 
     @cached_property
     def propagation(self) -> EditedPropagation | None:
@@ -257,11 +244,3 @@ class Predictor(CaseRanker):
     def curve_values(self, histories: Histories, changes: Interventions | None = None) -> CurveValues:
         with torch.inference_mode():
             return self.model.features_of(histories, changes)
-
-
-def open_ranker(checkpoint: Checkpoint | None, dataset: Dataset, **opened: Any) -> CaseRanker:
-    """A checkpoint, or a baseline with its ``scorer``, opened on a dataset. ``opened``: see `CaseRanker`. Raises
-    VocabularyError: the checkpoint does not open with this dataset.
-    """
-    is_recap = isinstance(opened.get("scorer"), RecapScorer) if checkpoint is None else checkpoint.is_recap
-    return (Predictor if is_recap else CaseRanker)(checkpoint, dataset, **opened)

@@ -25,7 +25,7 @@ from recap.data.place_labels import label_places
 from recap.data.schema import check_tables, read_table
 from recap.errors import ConfigError, DatasetError
 from recap.machine.printable import count_of
-from recap.storage.artifacts import DATASET_MANIFEST, new_folder, recover_folders, verify_sums, write_sums
+from recap.storage.artifacts import DATASET_MANIFEST, check_format, new_folder, recover_folders, verify_sums, write_sums
 from recap.storage.json_text import read_json
 
 FORMAT_VERSION: Final = 3
@@ -164,13 +164,7 @@ class Dataset:
             raise DatasetError(f"{folder} has no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
         with _readable(manifest_file):
             values = read_json(manifest_file)
-            version = values["format_version"]
-            if not isinstance(version, int):
-                raise ValueError(f"format_version must be a whole number, got {version!r}")
-        if version > FORMAT_VERSION:
-            raise DatasetError(
-                f"{folder} was written in format {version}, this version reads up to {FORMAT_VERSION}: update recap"
-            )
+            check_format(folder, values["format_version"], FORMAT_VERSION, DatasetError)
         names = (*TABLES, UNSEEN) if values.get("unseen_hash") else TABLES
         verify_sums(folder, [DATASET_MANIFEST, *(f"{name}.parquet" for name in names)])
         with _readable(manifest_file):

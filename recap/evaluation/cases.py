@@ -58,6 +58,7 @@ def describe_cases(
     visits = Visits.of(dataset)
     poi = dataset.checkins[c.POI].to_numpy(np.int64)
     source, target = poi[row], poi[row + 1]
+    count, walk = graph.count(source, target), graph.two_step_probability(source, target) > 0
     time = dataset.checkins[c.TIME].array
     cases = pd.DataFrame(
         {
@@ -69,11 +70,11 @@ def describe_cases(
             c.TRAJECTORY: dataset.checkins[c.TRAJECTORY].to_numpy(np.int64)[row],
             c.SOURCE: source,
             c.TARGET: target,
-            c.TRANSITION_COUNT: graph.count(source, target),
+            c.TRANSITION_COUNT: count,
             c.DESTINATION_COUNT: dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.int64)[target],
             c.IN_HISTORY: visits.target_in_history(row),
-            c.WITHIN_TWO_HOPS: graph.hops_of(source, target, 2) > 0,
-            c.TWO_STEP_WALK: graph.two_step_probability(source, target) > 0,
+            c.WITHIN_TWO_HOPS: (count > 0) | walk,
+            c.TWO_STEP_WALK: walk,
         }
     )
     return cases.assign(**{c.GAP_HOURS: (time[row + 1] - time[row]) / _HOUR}) if protocol == "every_next" else cases

@@ -61,7 +61,7 @@ def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -
     """Write records as Parquet with string metadata, whole or not at all. Raises RecapError if the disk refused."""
     table = pa.Table.from_pandas(records, preserve_index=False)
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **metadata})
-    with new_file(path, make_parents=True) as temporary:
+    with new_file(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
 
 

@@ -77,19 +77,12 @@ class TransitionGraph:
         """A_sd of pairs: float64."""
         return _at(self.adjacency, source, destination)
 
-    def hops_of(self, source: np.ndarray, destination: np.ndarray, max_hops: int) -> np.ndarray:
-        """Smallest N <= max_hops with destination in C_N(source) (App. C.2), int64; 0 if none."""
-        if max_hops <= 2:  # no dense reach of the sources
-            hops = np.where(self.two_step_probability(source, destination) > 0, 2, 0) if max_hops == 2 else 0
-            return np.where(self.count(source, destination) > 0, 1, hops)
-        hops, _ = self.explore(np.unique(source), source, destination, max_hops)
-        return hops
-
     def explore(
         self, sources: np.ndarray, source: np.ndarray, destination: np.ndarray, max_hops: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Hops of pairs (`hops_of`) and sizes of candidate sets in one breadth-first pass: int64 (max_hops, sources),
-        of C_n(sources[i]) at [n - 1, i]. ``sources``: distinct POIs in ascending order, with every ``source``.
+        """Hops of pairs, the smallest N <= max_hops with destination in C_N(source) (App. C.2), int64, 0 if none; and
+        sizes of candidate sets, int64 (max_hops, sources), of C_n(sources[i]) at [n - 1, i]: in one breadth-first
+        pass. ``sources``: distinct POIs in ascending order, with every ``source``.
         """
         hops = np.zeros(len(source), dtype=np.int64)
         sizes = np.zeros((max_hops, len(sources)), dtype=np.int64)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.data.schema import seconds_of
 from recap.errors import CaseError, ConfigError
 from recap.history.asked_times import link_time, local_text, whole_seconds
 
@@ -118,12 +119,8 @@ class Moment:
         if self.case is not None:
             return {"case": self.case}
         user: dict[str, int | str] = {} if self.is_new_user else {"user": self.user, "row": self.row}
-        return user | ({"stops": self.text} if self.is_changed else {}) | self.at_field
-
-    @property
-    def at_field(self) -> dict[str, int | str]:
-        """The time asked for as a link writes it."""
-        return {} if self.at is None else {"at": local_text(self.at)}
+        asked: dict[str, int | str] = {} if self.at is None else {"at": local_text(self.at)}
+        return user | ({"stops": self.text} if self.is_changed else {}) | asked
 
     def next_place(self, dataset: Dataset) -> int | None:
         """The true next place; None if the dataset has none, stops were changed, or another time is asked for."""
@@ -191,7 +188,7 @@ def link_number(text: str | None, below: int = 10**12) -> int:
 def is_known_by(dataset: Dataset, as_of: datetime, rows: slice = slice(None)) -> np.ndarray:
     """Which check-ins are not later than a time, bool."""
     table = dataset.checkins.iloc[rows]
-    second_N = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
+    second_N = seconds_of(table)
     if as_of.tzinfo is None:
         second_N = second_N + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
     return second_N <= whole_seconds(as_of)

@@ -13,10 +13,10 @@ SAMPLE_SEED: Final = 0
 
 
 def unseen_reach(
-    dataset: Dataset, graph: TransitionGraph, max_hops: int, max_sources: int | None = None
-) -> list[dict[str, float]]:
+    dataset: Dataset, graph: TransitionGraph, num_hops: int, max_sources: int | None = None
+) -> dict[str, float]:
     """The N-hop candidate sets as the paper counts them (App. C.2): unseen pairs of trajectory_last cases, M_N over at
-    most ``max_sources`` sources. Returns for each N = 1..max_hops distinct unseen ``pairs``, their ``sources``, mean
+    most ``max_sources`` sources. Returns distinct unseen ``pairs``, their ``sources``, mean ``degree`` |C_1(s)| and
     ``candidates`` |C_N(s)| of a source, ``coverage`` of the pairs and ``snr_x1000``.
     """
     source, target = _unseen_pairs(dataset, graph, dataset.cases(c.TEST, "trajectory_last"))
@@ -25,21 +25,16 @@ def unseen_reach(
     if max_sources is not None and len(sources) > max_sources:
         walked = np.sort(np.random.default_rng(SAMPLE_SEED).choice(sources, max_sources, replace=False))
     reached = np.isin(source, walked)
-    hops, sizes = graph.explore(walked, source[reached], target[reached], max_hops)
-    rows: list[dict[str, float]] = []
-    for n in range(1, max_hops + 1):
-        covered = (hops > 0) & (hops <= n)
-        signal, candidates = int(covered.sum()), int(sizes[n - 1].sum())
-        rows.append(
-            {
-                "pairs": len(source),
-                "sources": len(sources),
-                "candidates": mean(sizes[n - 1]),
-                "coverage": mean(covered),
-                "snr_x1000": _ratio(1000 * signal, candidates - signal),
-            }
-        )
-    return rows
+    hops, sizes = graph.explore(walked, source[reached], target[reached], num_hops)
+    signal, candidates = int((hops > 0).sum()), int(sizes[-1].sum())
+    return {
+        "pairs": len(source),
+        "sources": len(sources),
+        "degree": mean(sizes[0]),
+        "candidates": mean(sizes[-1]),
+        "coverage": mean(hops > 0),
+        "snr_x1000": _ratio(1000 * signal, candidates - signal),
+    }
 
 
 def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | None = None) -> dict[str, float | int]:
@@ -47,13 +42,13 @@ def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | Non
 
     Returns:
         ``cases, head, tail`` (trajectory_last cases; head: seen more than once in training), ``steps`` (every_step
-        cases), ``checkins``, ``merged_checkins`` (rows after merging, before any is left out), `unseen_reach` of one
-        (``mean_degree``) and two hops, ``unique_tail_share`` (of the distinct pairs of all steps) and
+        cases), ``checkins``, ``merged_checkins`` (rows after merging, before any is left out), `unseen_reach` of two
+        hops, ``unique_tail_share`` (of the distinct pairs of all steps) and
         ``tail_in_history`` (tail trajectory_last cases whose target is in the history).
     """
     every, last = dataset.cases(c.TEST), dataset.cases(c.TEST, "trajectory_last")
     tail = graph.count(*_pairs(dataset, last)) <= TAIL_MAX_COUNT
-    one_hop, two_hops = unseen_reach(dataset, graph, 2, max_sources)
+    reach = unseen_reach(dataset, graph, 2, max_sources)
     report = dataset.manifest.report
     return {
         "cases": len(last),
@@ -62,12 +57,12 @@ def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | Non
         "steps": len(every),
         "checkins": report.checkins,
         "merged_checkins": report.kept - report.dropped.get("merged", 0),
-        "unseen_pairs": two_hops["pairs"],
-        "unseen_sources": two_hops["sources"],
-        "mean_degree": one_hop["candidates"],
-        "two_hop_candidates": two_hops["candidates"],
-        "two_hop_coverage": two_hops["coverage"],
-        "two_hop_snr_x1000": two_hops["snr_x1000"],
+        "unseen_pairs": reach["pairs"],
+        "unseen_sources": reach["sources"],
+        "mean_degree": reach["degree"],
+        "two_hop_candidates": reach["candidates"],
+        "two_hop_coverage": reach["coverage"],
+        "two_hop_snr_x1000": reach["snr_x1000"],
         "unique_tail_share": mean(graph.count(*distinct_pairs(dataset, every)) <= TAIL_MAX_COUNT),
         "tail_in_history": mean(Visits.of(dataset).target_in_history(last)[tail]),
     }
@@ -173,9 +168,8 @@ def reach_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
     rows = dataset.cases(c.TEST)
     source, target = _pairs(dataset, rows)
     in_history = Visits.of(dataset).target_in_history(rows)
-    tail = graph.count(source, target) <= TAIL_MAX_COUNT
-    within = graph.hops_of(source, target, 2) > 0
-    walk = graph.two_step_probability(source, target) > 0
+    count, walk = graph.count(source, target), graph.two_step_probability(source, target) > 0
+    tail, within = count <= TAIL_MAX_COUNT, (count > 0) | walk
     return {
         "in_history_share": mean(in_history),
         "tail_in_history": mean(in_history[tail]),

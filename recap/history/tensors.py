@@ -16,6 +16,7 @@ from torch.nn import functional as F
 from recap import columns as c
 from recap.arithmetic.ragged import expand_ranges
 from recap.data.dataset import Dataset
+from recap.data.schema import seconds_of
 from recap.history.visits import NEVER, Visits
 
 SECONDS_PER_DAY: Final = 86_400
@@ -62,10 +63,11 @@ class CheckinTensors:
     def from_table(cls, table: pd.DataFrame, visits: Visits | None = None) -> "CheckinTensors":
         """Tensors of some rows of `Dataset.checkins`."""
         user, poi, trajectory = (table[name].to_numpy(np.int64) for name in (c.USER, c.POI, c.TRAJECTORY))
-        seconds = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
+        seconds = seconds_of(table)
         local_seconds = seconds + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
-        visits = visits or Visits.of_segments(user, poi)
-        return cls._with_visits(visits, user, seconds, local_seconds, trajectory)
+        return cls.from_arrays(
+            user=user, poi=poi, seconds=seconds, local_seconds=local_seconds, trajectory=trajectory, visits=visits
+        )
 
     @classmethod
     def from_arrays(
@@ -77,15 +79,14 @@ class CheckinTensors:
         local_seconds: np.ndarray,
         trajectory: np.ndarray,
         segment: np.ndarray | None = None,
+        visits: Visits | None = None,
     ) -> "CheckinTensors":
-        """From int64 arrays, grouped by ``segment`` (one history, by default a user's) and ordered in time."""
-        visits = Visits.of_segments(user if segment is None else segment, poi)
-        return cls._with_visits(visits, user, seconds, local_seconds, trajectory)
-
-    @classmethod
-    def _with_visits(cls, visits: Visits, user: np.ndarray, *others: np.ndarray) -> "CheckinTensors":
-        """``others`` are the times and trajectories, in order."""
-        arrays = (user, visits.poi_T, visits.first_T, visits.next_visit_T, visits.visit_number_T, *others)
+        """From int64 arrays, grouped by ``segment`` (one history, by default a user's) and ordered in time; ``visits``:
+        if found before.
+        """
+        visits = visits or Visits.of_segments(user if segment is None else segment, poi)
+        kept = (visits.poi_T, visits.first_T, visits.next_visit_T, visits.visit_number_T)
+        arrays = (user, *kept, seconds, local_seconds, trajectory)
         return cls(*(torch.from_numpy(np.ascontiguousarray(array, dtype=np.int64)) for array in arrays))
 
     def to(self, device: torch.device | str) -> "CheckinTensors":
@@ -141,11 +142,6 @@ class Histories:
 
     def __len__(self) -> int:
         return len(self.row_B)
-
-    @property
-    def untimed(self) -> "Histories":
-        """The same without a time given."""
-        return Histories(self.checkins, self.row_B)
 
     def select(self, index_N: Tensor | slice) -> "Histories":
         """Some of them."""

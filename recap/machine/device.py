@@ -1,24 +1,17 @@
 """Choice of device and threads."""
 
-import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
-from typing import Final, TypeVar
+from typing import Final
 
 import torch
 
 from recap.errors import ConfigError
 
-MOST_SIDE_BY_SIDE: Final = 4
-"""Threads that read memory side by side: more would wait for it."""
 _changing: Final = threading.Lock()
 _found: Final[list[int]] = []
 """For each caller inside `one_thread`, the number of threads that the first one found."""
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 def choose_device(name: str) -> torch.device:
@@ -53,16 +46,3 @@ def one_thread() -> Iterator[None]:
             found = _found.pop()
             if not _found:
                 torch.set_num_threads(found)
-
-
-def side_by_side(work: Callable[[Sequence[Item]], Result], items: Sequence[Item], at_least: int = 1) -> list[Result]:
-    """Process neighbouring items in a few threads (one on a single core), ``at_least`` so many in each; results keep
-    the items' order. For work in torch, which lets other threads run; each sets its own modes, as
-    `torch.inference_mode`.
-    """
-    threads = max(1, min(MOST_SIDE_BY_SIDE, os.cpu_count() or 1, len(items) // at_least))
-    if threads == 1:
-        return [work(items)]
-    ends = [len(items) * number // threads for number in range(threads + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, [items[start:end] for start, end in pairwise(ends)]))

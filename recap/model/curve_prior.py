@@ -108,7 +108,7 @@ class CurvePrior(nn.Module):
 
     def _asked(self, histories: Histories) -> Histories:
         """With a time given only where the curves read it."""
-        return histories if self.of is GIVEN_TIME else histories.untimed
+        return histories if self.of is GIVEN_TIME else Histories(histories.checkins, histories.row_B)
 
     def locate_distances(self, source_B: Tensor, poi_U: Tensor | None = None) -> OnCurves:
         """Locate distances from sources to all or some places on their curve, (1, B P) or (1, B U)."""

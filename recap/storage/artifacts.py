@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
-from recap.errors import ChecksumError, FolderInUseError, RecapError
+from recap.errors import ChecksumError, FolderInUseError, FormatVersionError, RecapError
 from recap.storage.atomic import replace_text
 
 SUMS: Final = "SHA256SUMS"
@@ -30,6 +30,14 @@ def other_dataset_line(checkpoint: str, trained_on: tuple[str, str], here: tuple
     if name == name_here:
         return f"{trained}, which was prepared again since ({digest_here[:12]}…)"
     return f"{trained}, not on {name_here!r} ({digest_here[:12]}…)"
+
+
+def check_format(where: object, version: Any, newest: int, refusal: type[RecapError] = FormatVersionError) -> None:
+    """Raise ``refusal`` for a format that only a newer version reads; ValueError: no whole number."""
+    if not isinstance(version, int):
+        raise ValueError(f"format_version must be a whole number, got {version!r}")
+    if version > newest:
+        raise refusal(f"{where} was written in format {version}, this version reads up to {newest}: update recap")
 
 
 def sha256_of(path: Path) -> str:

@@ -39,33 +39,21 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
 
 
 @contextmanager
-def new_file(path: Path, *, make_parents: bool = False) -> Iterator[Path]:
-    """`replacing`, for a file that a user asked for. Raises RecapError: the disk refused; nothing is left behind and
-    the old file stays.
+def new_file(path: Path) -> Iterator[Path]:
+    """`replacing`, for a file that a user asked for, in a folder that is made if missing. Raises RecapError: the disk
+    refused; nothing is left behind and the old file stays.
     """
     try:
-        if make_parents:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
             yield temporary
     except OSError as error:
         raise RecapError(f"writing {path} failed: {error.strerror or error}; nothing was kept") from error
 
 
-def replace_bytes(path: Path, payload: bytes, *, durable: bool = True) -> None:
-    """Write bytes whole or not at all; raises OSError if the disk refuses."""
-    with replacing(path, durable=durable) as temporary:
-        temporary.write_bytes(payload)
-
-
 def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
-    """`replace_bytes` of UTF-8 text, with unchanged line ends."""
-    replace_bytes(path, text.encode(), durable=durable)
-
-
-def write_text(path: Path, text: str, *, make_parents: bool = False) -> None:
-    """`new_file` of UTF-8 text; raises RecapError if the disk refuses."""
-    with new_file(path, make_parents=make_parents) as temporary:
+    """Write UTF-8 text, with unchanged line ends, whole or not at all; raises OSError if the disk refuses."""
+    with replacing(path, durable=durable) as temporary:
         temporary.write_bytes(text.encode())
 
 

@@ -50,7 +50,7 @@ def write_frames(frames: Iterable[pd.DataFrame], path: Path) -> int:
     RecapError: the disk refused.
     """
     rows = 0
-    with new_file(path, make_parents=True) as temporary, ExitStack() as opened:
+    with new_file(path) as temporary, ExitStack() as opened:
         text = opened.enter_context(temporary.open("w", encoding="utf-8", newline=""))
         writer: pq.ParquetWriter | None = None
         excel: pd.ExcelWriter | None = None

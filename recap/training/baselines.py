@@ -9,15 +9,7 @@ from typing import Final
 
 import torch
 
-from recap.baselines import AT_TIME, BASELINES, FEATURE_CURVES
-from recap.baselines.counting import (
-    CountPlusMarkov,
-    Markov,
-    Nearest,
-    Popularity,
-    VisitCount,
-    VisitCountAtTime,
-)
+from recap.baselines import AT_TIME, BASELINES, FEATURE_CURVES, counting
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, RecapError
 from recap.history.graph import TransitionGraph
@@ -48,12 +40,12 @@ def build_baseline(
     line before. Raises ConfigError: unknown name; DataError: the curves need a training and a validation case.
     """
     builders: dict[str, Callable[[], Scorer]] = {
-        "popularity": lambda: Popularity(dataset),
-        "markov": lambda: Markov(dataset, graph),
-        "visit_count": lambda: VisitCount(dataset),
-        "count_plus_markov": lambda: CountPlusMarkov(dataset, graph),
-        "nearest": lambda: Nearest(dataset),
-        AT_TIME: lambda: VisitCountAtTime(dataset),
+        "popularity": lambda: counting.Popularity(dataset),
+        "markov": lambda: counting.Markov(dataset, graph),
+        "visit_count": lambda: counting.VisitCount(dataset),
+        "count_plus_markov": lambda: counting.CountPlusMarkov(dataset, graph),
+        "nearest": lambda: counting.Nearest(dataset),
+        AT_TIME: lambda: counting.VisitCountAtTime(dataset),
         FEATURE_CURVES: lambda: _fitted_curves(dataset, graph, keep, say),
     }
     if name not in builders:

@@ -67,14 +67,6 @@ class Progress(Config):
     line: dict[str, Any] | None = None
     schedule: dict[str, float] = Field(default_factory=dict)
 
-    @classmethod
-    def read(cls, values: dict[str, Any], path: Path) -> Self:
-        """The counters of a resume state. Raises CheckpointError: of a newer format, unknown, or of another type."""
-        try:
-            return cls.parse(values)
-        except ConfigError as error:
-            raise CheckpointError(f"{path}: {error}; continue with the version that started this training") from error
-
 
 @dataclass(frozen=True)
 class StepReport:
@@ -180,7 +172,10 @@ class TrainingLoop(ABC):
         """Continue from the folder's state; raises CheckpointError: unreadable, or written by another version."""
         path = self.folder / STATE_FILE
         tensors, values = load_tensors(path)
-        self.progress = Progress.read(values, path)
+        try:
+            self.progress = Progress.parse(values)
+        except ConfigError as error:
+            raise CheckpointError(f"{path}: {error}; continue with the version that started this training") from error
         if _RANDOM not in tensors:
             raise CheckpointError(f"{path} is not a resume state: it lacks tensor {_RANDOM!r}")
         try:

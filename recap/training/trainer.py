@@ -78,11 +78,11 @@ class Trainer(TrainingLoop):
         return RecapScorer(self.model, self.stage(epoch))
 
     def begin(self) -> None:
-        if self.model.curves is not None and self.pretrained is None:
-            values = self.model.curves.knot_values(self.histories)
-            self.model.curves.curves.place_knots(values)
-        elif self.model.curves is not None and self.pretrained is not None:
-            self.pretrained.fill(self.model.curves.curves)
+        curves = self.model.curves
+        if curves is not None and self.pretrained is None:
+            curves.curves.place_knots(curves.knot_values(self.histories))
+        elif curves is not None and self.pretrained is not None:
+            self.pretrained.fill(curves.curves)
 
     @cached_property
     def _kept(self) -> KeptFeatures | None:

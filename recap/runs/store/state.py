@@ -7,8 +7,9 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field
 
 from recap.config import Config
-from recap.errors import ConfigError, FormatVersionError, RecapError
+from recap.errors import ConfigError, RecapError
 from recap.runs.store.process import ProcessIdentity
+from recap.storage.artifacts import check_format
 from recap.storage.json_text import parse_json
 
 FORMAT_VERSION: Final = 1
@@ -30,10 +31,8 @@ class VersionedConfig(Config):
         missing, unknown or out of range.
         """
         version, newest = values.get("format_version"), cls.model_fields["format_version"].default
-        if isinstance(version, int) and version > newest:
-            raise FormatVersionError(
-                f"{where} was written in format {version}, this version reads up to {newest}: update recap"
-            )
+        if isinstance(version, int):
+            check_format(where, version, newest)
         try:
             return cls.parse(values)
         except ConfigError as error:

@@ -160,7 +160,7 @@ def test_every_arm_and_seed_is_measured(done: tuple[ExperimentResult, Path]) -> 
     assert {row.protocol for row in result.comparisons} == set(PROTOCOLS)
     alone, _ = measured("visit_count")
     assert alone["every_step"] == counted["every_step"], "the same within every next check-in"
-    row = unseen_reach(small_city(), TransitionGraph.from_dataset(small_city()), 2)[1]
+    row = unseen_reach(small_city(), TransitionGraph.from_dataset(small_city()), 2)
     expected = {"candidates": row["candidates"], "coverage": 100 * row["coverage"], "snr": row["snr_x1000"]}
     assert first["reach"] == expected
 

@@ -307,7 +307,7 @@ def test_refusals(model: CaseRanker, tmp_path: Path) -> None:
         parse_time("NaN")
     broken = CaseRanker(None, small_city(), scorer=NotANumber())
     with pytest.raises(ConfigError, match="broken gives one score for each place and no terms: leave out --why"):
-        predict(broken, choose(broken), why=True)
+        next(predict(broken, choose(broken), why=True))
     with pytest.raises(ScoreError, match="broken"):
         write_frames(predict(broken, choose(broken)), tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())

@@ -205,9 +205,10 @@ def test_fingerprint_by_hand() -> None:
     # Tail targets: user 0 was at 2 and at 4; user 1 was nowhere before 0, and never at 3.
     assert found["tail_in_history"] == pytest.approx(2 / 4)
     assert found["checkins"] == found["merged_checkins"] == len(dataset.checkins)
-    one, two, three = unseen_reach(dataset, graph, 3)
-    assert one == {"pairs": 3, "sources": 2, "candidates": 1.5, "coverage": 0.0, "snr_x1000": 0.0}
-    assert two == pytest.approx({"pairs": 3, "sources": 2, "candidates": 2.5, "coverage": 1 / 3, "snr_x1000": 250.0})
+    one, two, three = (unseen_reach(dataset, graph, hops) for hops in (1, 2, 3))
+    pairs = {"pairs": 3, "sources": 2, "degree": 1.5}
+    assert one == pairs | {"candidates": 1.5, "coverage": 0.0, "snr_x1000": 0.0}
+    assert two == pytest.approx(pairs | {"candidates": 2.5, "coverage": 1 / 3, "snr_x1000": 250.0})
     assert three == two
     sampled = fingerprint(dataset, graph, max_sources=1)
     assert sampled == fingerprint(dataset, graph, max_sources=1)

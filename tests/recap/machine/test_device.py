@@ -1,18 +1,13 @@
-"""Threads and memory: results come back in order, freed memory to the system."""
+"""Threads and memory: callers leave the threads as they were, freed memory goes to the system."""
 
-import os
 import sys
-from collections.abc import Sequence
-from threading import get_ident
 
 import numpy as np
 import psutil
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from recap.machine.device import MOST_SIDE_BY_SIDE, one_thread, side_by_side
+from recap.machine.device import one_thread
 from recap.machine.memory import _malloc_trim, trim_heap
 
 
@@ -28,30 +23,6 @@ def test_overlapping_callers_leave_the_threads_as_they_were() -> None:
     second.__exit__(None, None, None)
     assert torch.get_num_threads() == 3
     torch.set_num_threads(before)
-
-
-@given(st.integers(0, 40), st.integers(1, 9), st.integers(1, 8))
-def test_parts_are_neighbours_in_order(count: int, at_least: int, cores: int) -> None:
-    """All items once, no part below what a thread is worth, no more parts than cores and the most."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "cpu_count", lambda: cores)
-        parts = side_by_side(list, range(count), at_least)
-    assert [item for part in parts for item in part] == list(range(count))
-    assert len(parts) == max(1, min(cores, MOST_SIDE_BY_SIDE, count // at_least))
-    assert len(parts) == 1 or min(len(part) for part in parts) >= at_least
-
-
-def test_one_part_is_done_where_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No thread for what one does; several for what is worth it; a failure comes out."""
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-
-    def ask(items: Sequence[int]) -> int:
-        return get_ident()
-
-    assert side_by_side(ask, range(3), 2) == [get_ident()]
-    assert get_ident() not in side_by_side(ask, range(4), 2)
-    with pytest.raises(ZeroDivisionError):
-        side_by_side(lambda items: 1 // items[0], range(4))
 
 
 def test_holes_are_returned() -> None:

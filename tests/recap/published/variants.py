@@ -77,4 +77,5 @@ def table(dataset: Dataset, **changed: torch.Tensor) -> CheckinTensors:
         "local_seconds": own.local_seconds_T,
         "trajectory": own.trajectory_T,
     }
-    return CheckinTensors.from_arrays(**{name: value.numpy() for name, value in (columns | changed).items()})
+    arrays: dict[str, Any] = {name: value.numpy() for name, value in (columns | changed).items()}
+    return CheckinTensors.from_arrays(**arrays)

@@ -23,7 +23,7 @@ from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.runs.store.run_store import RunStore
 from recap.storage.artifacts import new_folder, recover_folders
-from recap.storage.atomic import new_file, replace_bytes, replace_json, replace_text, replacing
+from recap.storage.atomic import new_file, replace_json, replace_text, replacing
 from recap.storage.frames import read_validated
 from recap.storage.tensors import Unfilled, load_weights, save_tensors
 from recap.storage.user_folder import HOME_VARIABLE, SUBFOLDERS, user_folder, user_subfolder
@@ -37,11 +37,9 @@ def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_text_bytes_and_json_replace_what_was_there(tmp_path: Path) -> None:
+def test_text_and_json_replace_what_was_there(tmp_path: Path) -> None:
     """Each way of writing, over an older file; UTF-8, and line ends as they are."""
     path = tmp_path / "file"
-    replace_bytes(path, b"\x00\xff")
-    assert path.read_bytes() == b"\x00\xff"
     replace_text(path, "Ö\r\nn\n")
     assert path.read_bytes() == b"\xc3\x96\r\nn\n"
     replace_json(path, {"a": [1, None]})
@@ -79,19 +77,19 @@ def test_a_reader_sees_the_old_file_until_the_new_one_is_complete(tmp_path: Path
 
 
 def test_a_user_reads_one_line_that_names_the_file(tmp_path: Path) -> None:
-    """A folder that is missing, a file where the folder should be, a folder in the file's place."""
+    """A file where the folder should be, a folder in the file's place; a folder that is missing is made."""
     (tmp_path / "taken").write_text("")
     (tmp_path / "folder").mkdir()
-    for path, make_parents in (("missing/page.html", False), ("taken/page.html", True), ("folder", False)):
+    for path in ("taken/page.html", "folder"):
         with pytest.raises(RecapError, match=rf"^writing .*{path} failed: [^\n]*; nothing was kept$"):
-            write(tmp_path / path, make_parents=make_parents)
-    write(tmp_path / "made" / "for it" / "page.html", make_parents=True)
+            write(tmp_path / path)
+    write(tmp_path / "made" / "for it" / "page.html")
     assert (tmp_path / "made" / "for it" / "page.html").read_text() == "text"
     assert names_in(tmp_path) == ["folder", "made", "taken"]
 
 
-def write(path: Path, *, make_parents: bool = False) -> None:
-    with new_file(path, make_parents=make_parents) as temporary:
+def write(path: Path) -> None:
+    with new_file(path) as temporary:
         temporary.write_text("text")
 
 
