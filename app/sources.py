@@ -281,9 +281,11 @@ def _trained(dataset: Source, found: _FoundCheckpoint, given_time: bool) -> Sour
 
 
 def _pretrained(dataset: Source, *, given_time: bool = False) -> Source | None:
-    """`pretrained` on a dataset; None where the package's file does not fit this version."""
+    """`pretrained` on a dataset; None where the package's file does not fit this version, or cannot read the time."""
     try:
         curves = PretrainedCurves.packaged()
+        if given_time and not curves.given_time:
+            return None
         key = curves.key(dataset.dataset_hash, given_time=given_time)
     except RecapError:
         return None

@@ -28,6 +28,7 @@ from recap.published.city import City
 from recap.published.configs import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
+from recap.scores import TargetTime
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, check_format, recover_folders, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
 from recap.storage.cache_keys import given_time_key
@@ -161,15 +162,17 @@ class Checkpoint:
         return cls(folder=folder, manifest=CheckpointManifest.parse(values), hash=digest)
 
     @property
-    def has_both_questions(self) -> bool:
-        """Whether `given_time` is another question than its own."""
-        return self.manifest.given_time is not None and not self.is_given_time
+    def target_time(self) -> TargetTime:
+        """Whether it can read the time of the next check-in."""
+        if self.is_given_time or self.options.get("target_time"):
+            return "must"
+        return "can" if self.manifest.given_time is not None else "cannot"
 
     @property
     def given_time(self) -> "Checkpoint":
         """The same checkpoint asked where at a given time. Raises CheckpointError: it cannot read the time."""
         own = self.manifest.given_time
-        if self.is_given_time or self.options.get("target_time"):
+        if self.target_time == "must":
             return self
         if own is None or not isinstance(self.manifest.train, TrainConfig):
             raise CheckpointError(
@@ -361,8 +364,12 @@ def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: Traini
 
 def library_versions() -> dict[str, str]:
     """Versions that affect numbers."""
-    modules = {module.__name__: str(module.__version__) for module in (torch, np, pd)}
-    return {"python": platform.python_version(), **modules}
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "pandas": pd.__version__,
+    }
 
 
 def _unsaid(train: AnyTraining) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Shape suffixes: B histories, P POIs, C packed candidates.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final, Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -57,6 +57,10 @@ class Scores:
         index_C = self.case_C * base_BP.shape[1] + self.poi_C
         flat = base_BP.to(dtype).reshape(-1).index_add(0, index_C, values_C.to(dtype))
         return flat.view_as(base_BP)
+
+
+TargetTime = Literal["cannot", "can", "must"]
+"""Whether a model cannot, can or must read the time of the check-in to predict."""
 
 
 class Scorer(Protocol):

@@ -133,7 +133,7 @@ def ship_seeds(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: in
         trained: the model; its replicates are trained next to it.
     """
     train_replicates(trained, dataset, seeds, torch.device("cpu"), log)
-    for asked in (trained, trained.given_time) if trained.has_both_questions else (trained,):
+    for asked in (trained, trained.given_time) if trained.target_time == "can" else (trained,):
         for seed, table in measure_replicates(asked, dataset).items():
             key = seed_key(dataset.hash, asked.hash, seed)
             write_records(table, key.shipped_in(bundle), key.metadata)

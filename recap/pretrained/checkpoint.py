@@ -10,17 +10,19 @@ import torch
 from recap.baselines import PRETRAINED, PRETRAINED_SUBJECT
 from recap.checkpoint import Checkpoint, CheckpointManifest, EpochResult
 from recap.data.dataset import Dataset
-from recap.errors import RecapError
+from recap.errors import CheckpointError, RecapError
 from recap.history.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import Recap
 from recap.presets import feature_curves, with_time_given
 from recap.pretrained.adaptation import Adaptation
-from recap.pretrained.curves_file import PretrainedCurves
+from recap.pretrained.curves_file import MAKE_AGAIN, PretrainedCurves
 from recap.probabilities import UNFITTED, Temperature
+from recap.scores import TargetTime
 from recap.storage.atomic import replace_json
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_subfolder
+from recap.training_config import TrainingSummary
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +62,15 @@ class PretrainedCheckpoint(Checkpoint):
         return with_time_given(PRETRAINED_SUBJECT) if self.is_given_time else PRETRAINED_SUBJECT
 
     @property
-    def has_both_questions(self) -> bool:
-        return not self.is_given_time
+    def target_time(self) -> TargetTime:
+        if self.is_given_time:
+            return "must"
+        return "can" if self.curves.given_time else "cannot"
 
     @property
     def given_time(self) -> "PretrainedCheckpoint":
+        if self.target_time == "cannot":
+            raise CheckpointError(f"these pretrained curves cannot read the time of the next check-in; {MAKE_AGAIN}")
         return self.of(self.dataset, self.curves, keep=self.keep, given_time=True)
 
     @property
@@ -78,6 +84,9 @@ class PretrainedCheckpoint(Checkpoint):
 
     def match(self, dataset: Dataset) -> None:
         """Curves know no user and no place, so they fit every dataset."""
+
+    def read_summary(self) -> TrainingSummary:
+        raise CheckpointError(f"{PRETRAINED} was not trained on this data, so it has no summary: use `recap evaluate`")
 
     def build_model(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> Recap:
         """The curves over a dataset's places, as `fit` fitted them."""

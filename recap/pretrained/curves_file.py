@@ -60,7 +60,9 @@ class PretrainedCurves(Config):
     protocol: Literal["every_next"] = Field(description="Kind of the pairs learned from.")
     left_out: list[str]
     curves: list[PretrainedCurve] = Field(description="Where next, whenever it comes.")
-    given_time: list[PretrainedCurve] = Field(description="Where at a given time.")
+    given_time: list[PretrainedCurve] = Field(
+        default_factory=list, description="Where at a given time; empty in files of earlier versions."
+    )
 
     @classmethod
     @cache
@@ -75,9 +77,9 @@ class PretrainedCurves(Config):
             found = cls.parse(read_json(path))
         except (OSError, ValueError, ConfigError) as error:
             raise CheckpointError(f"{path} cannot be read ({error}); {MAKE_AGAIN}") from error
-        for given_time, curves in ((False, found.curves), (True, found.given_time)):
+        for asked, curves in enumerate((found.curves, found.given_time)):
             named = [{"name": x.feature, "group": x.group, "unit": x.unit, "scale": x.scale} for x in curves]
-            if named != feature_set(given_time=given_time).described():
+            if named != feature_set(given_time=bool(asked)).described() and (curves or not asked):
                 raise CheckpointError(f"{path.name} has curves of other features than this version; {MAKE_AGAIN}")
         return found
 
@@ -117,8 +119,11 @@ class PretrainedCurves(Config):
         return ",\n".join((facts, *texts)) + "\n}\n"
 
     def fill(self, curves: "Curves") -> None:
-        """Put knots and increments into curves of either question."""
-        for row, curve in enumerate(self.given_time if curves.of is GIVEN_TIME else self.curves):
+        """Put knots and increments into curves of either question. Raises CheckpointError: the file has none of it."""
+        own = self.given_time if curves.of is GIVEN_TIME else self.curves
+        if not own:
+            raise CheckpointError(f"these pretrained curves cannot read a time given; {MAKE_AGAIN}")
+        for row, curve in enumerate(own):
             curves.fill(row, curve.knots, curve.values)
 
 

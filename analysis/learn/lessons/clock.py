@@ -82,7 +82,7 @@ def build(world: Workspace) -> lesson.Lesson:
     assert isinstance(model, str | Path), "imports have no parts"
     plain = world.with_model(model) if world.given_time else world
     lesson.require(
-        plain.checkpoint is not None and plain.checkpoint.has_both_questions,
+        plain.checkpoint is not None and plain.checkpoint.target_time == "can",
         "This lesson needs a RECAP that can be asked with and without a time. Choose another one.",
     )
     is_empty = world.cases.empty or world.dataset.num_pois < 2

@@ -18,6 +18,7 @@ from recap.evaluation.scoring import rank_cases
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CaseBatch, CheckinTensors
 from recap.pretrained.checkpoint import PretrainedCheckpoint
+from recap.pretrained.curves_file import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.tensors import load_tensors
 from recap.training.run import train
@@ -55,7 +56,7 @@ def mrr(scorer: Scorer, split: int = c.VAL) -> float:
 def test_the_first_question_is_trained_as_before(checkpoint: Checkpoint, tmp_path: Path) -> None:
     """Without the second set the weights are the same bits."""
     alone = train(city(), config().model_copy(update={"given_time": False}), tmp_path / "alone", device=CPU)
-    assert alone is not None and not alone.has_both_questions and checkpoint.has_both_questions
+    assert alone is not None and alone.target_time == "cannot" and checkpoint.target_time == "can"
     one, other = (load_tensors(found.folder / WEIGHTS)[0] for found in (alone, checkpoint))
     assert one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
     with pytest.raises(CheckpointError, match="cannot read the time of the next check-in: name a model that can"):
@@ -67,11 +68,7 @@ def test_the_first_question_is_trained_as_before(checkpoint: Checkpoint, tmp_pat
 def test_the_second_question_has_its_own_name_key_and_numbers(checkpoint: Checkpoint) -> None:
     """Label, hash and temperature differ; the time given moves its scores, and only its scores."""
     asked, graph = checkpoint.given_time, TransitionGraph.from_dataset(city())
-    assert (asked.label, asked.given_time, asked.has_both_questions) == (
-        f"{checkpoint.label}, time given",
-        asked,
-        False,
-    )
+    assert (asked.label, asked.given_time, asked.target_time) == (f"{checkpoint.label}, time given", asked, "must")
     assert len({asked.hash, checkpoint.hash}) == 2 and asked.options == {"target_time": True}
     own = checkpoint.manifest.given_time
     assert own is not None and (asked.manifest.temperature, asked.manifest.best) == (own.temperature, own.best)
@@ -117,7 +114,13 @@ def test_a_training_stopped_in_the_second_set_goes_on(checkpoint: Checkpoint, tm
 
 
 def test_pretrained_is_asked_both_questions(home: Path) -> None:
+    """A file of an earlier version opens for what it can do."""
     asked = open_model("pretrained", city(), given_time=True)
     assert asked.label == "Pretrained RECAP, time given" and asked.scorer.reads_target_time
     plain = PretrainedCheckpoint.of(city())
     assert plain.given_time.hash not in {plain.hash, PretrainedCheckpoint.of(small_city(1)).given_time.hash}
+    earlier = PretrainedCurves.packaged().model_copy(update={"given_time": []})
+    found = PretrainedCheckpoint.of(city(), earlier)
+    assert found.target_time == "cannot" and found.scorer(city(), TransitionGraph.from_dataset(city()))
+    with pytest.raises(CheckpointError, match="cannot read the time of the next check-in; make it again"):
+        found.given_time  # noqa: B018
