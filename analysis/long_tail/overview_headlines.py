@@ -104,12 +104,10 @@ def fitted_curves_line(model: str, difference: MeanInterval, metric: str) -> str
 
 def curves_headline(model: str, records: pd.DataFrame, curves: pd.DataFrame) -> str:
     """Headline if the feature curves alone lead by more than `CURVES_LEAD`, and clearly; otherwise empty."""
-    mine, theirs = (float(metric_values(table, "mrr").mean()) for table in (records, curves))
-    low, high = paired_difference(curves, records, "mrr")[1:]
-    if not (theirs > mine + CURVES_LEAD and low > 0):
+    lead, low, high = paired_difference(curves, records, "mrr")
+    if not (lead > CURVES_LEAD and low > 0):
         return ""
-    span = f"difference {signed(low)} to {signed(high)}"
-    return f"Feature curves alone rank better than {model}: MRR {theirs:.3f} against {mine:.3f} ({span})."
+    return f"Feature curves alone rank better than {model}, by {lead:.3f} MRR ({low:.3f} to {high:.3f})."
 
 
 def panels_title(metric: str) -> str:

@@ -282,9 +282,9 @@ def test_feature_curves_alone() -> None:
         return pd.DataFrame({"user": [0, 1], "reciprocal_rank": values})
 
     ours = records(0.5, 0.5)
-    assert curves_headline("RECAP", ours, records(0.502, 0.502)) == ""
+    assert curves_headline("RECAP", ours, records(0.501, 0.501)) == ""
     assert curves_headline("RECAP", ours, records(0.4, 0.7)) == "", "users disagree"
-    ahead = "Feature curves alone rank better than RECAP: MRR 0.503 against 0.500 (difference +0.003 to +0.003)."
+    ahead = "Feature curves alone rank better than RECAP, by 0.003 MRR (0.003 to 0.003)."
     assert curves_headline("RECAP", ours, records(0.503, 0.503)) == ahead
     spans = ((0, -0.001, 0.005), (0.1, 0.05, 0.2), (-1, -2, -0.5))
     said = [fitted_curves_line("RECAP", MeanInterval(*span), "hr20") for span in spans]
