@@ -147,10 +147,14 @@ class OpenedModel(OpenedDataset):
     @property
     def opening(self) -> str:
         """What opening the model does."""
+        from recap.pretrained.checkpoint import PretrainedCheckpoint
         from recap.training.baselines import FITTING, is_fitted
 
-        waits = self.checkpoint.is_unfitted if self.model == PRETRAINED and self.checkpoint else False
-        waits = waits or (self.model == FEATURE_CURVES and not is_fitted(self.dataset.hash))
+        if self.model == FEATURE_CURVES:
+            waits = not is_fitted(self.dataset.hash)
+        else:
+            found = self.checkpoint
+            waits = isinstance(found, PretrainedCheckpoint) and found.waits_for_fit
         return FITTING.format(data=self.name) if waits else "Opening the model"
 
     def _open(self) -> "CaseRanker":

@@ -69,7 +69,7 @@ def open_model(
     if isinstance(model, Checkpoint) or model not in BASELINES:
         checkpoint = find_checkpoint(model, dataset, keep=keep)
         checkpoint = checkpoint.given_time if given_time else checkpoint
-        if isinstance(checkpoint, PretrainedCheckpoint) and checkpoint.is_unfitted:
+        if isinstance(checkpoint, PretrainedCheckpoint) and checkpoint.waits_for_fit:
             say(FITTING.format(data=dataset.manifest.name))
             checkpoint.fit(dataset, fitted_on)  # not to the extension
         scorer = checkpoint.scorer(opened, graph, device)

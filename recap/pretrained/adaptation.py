@@ -58,9 +58,9 @@ class Adaptation(Config):
         fewer than `LEAST_CASES` validation cases.
         """
         assert model.curves is not None
-        rows = dataset.cases(c.VAL, "every_next")
-        if len(rows) < LEAST_CASES:
+        if not can_fit(dataset):
             return None
+        rows = dataset.cases(c.VAL, "every_next")
         factors = fit_factors(model, dataset)
         model.curves.curves.scale(factors)
         mean_past = float((rows - Visits.of(dataset).first_T[rows] + 1).mean())
@@ -77,6 +77,11 @@ class Adaptation(Config):
         assert model.curves is not None
         model.curves.curves.scale(self.factors)
         model.curves.new_places = self.new_places
+
+
+def can_fit(dataset: Dataset) -> bool:
+    """Whether a dataset has enough validation cases to fit anything to."""
+    return len(dataset.cases(c.VAL, "every_next")) >= LEAST_CASES
 
 
 @one_thread()

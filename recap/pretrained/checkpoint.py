@@ -15,7 +15,7 @@ from recap.history.graph import TransitionGraph
 from recap.model.config import Stage
 from recap.model.recap import Recap
 from recap.presets import feature_curves, with_time_given
-from recap.pretrained.adaptation import Adaptation
+from recap.pretrained.adaptation import Adaptation, can_fit
 from recap.pretrained.curves_file import MAKE_AGAIN, PretrainedCurves
 from recap.probabilities import UNFITTED, Temperature
 from recap.scores import TargetTime
@@ -125,6 +125,11 @@ class PretrainedCheckpoint(Checkpoint):
     @property
     def is_unfitted(self) -> bool:
         return self.fitted is None
+
+    @property
+    def waits_for_fit(self) -> bool:
+        """Whether `fit` was not done before and has enough validation cases."""
+        return self.is_unfitted and can_fit(self.dataset)
 
     @property
     def _cache_file(self) -> Path:

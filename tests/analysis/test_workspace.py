@@ -17,6 +17,7 @@ from analysis.trajectories.predictions import places_holding, predict_case, stan
 from analysis.trajectories.trajectory import SHOWN_STOPS, read_stops
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.asking.open_model import open_model
 from recap.asking.prediction import choose, expected_visits, predict
 from recap.errors import CheckpointError, ConfigError, VocabularyError
 from recap.history.moments import Moment, find_moment
@@ -34,6 +35,26 @@ def test_models_of_one_dataset_share_what_is_computed_of_it(city_folder: Path, c
     assert model.cases is markov.cases is opened.cases
     assert model.ranker.checkins is opened.checkins and model.ranker.scorer is model.scorer
     assert model.with_model("markov") is markov and markov.without_model is opened
+
+
+@pytest.mark.parametrize(
+    ("name", "walks", "is_fit"),
+    [("pretrained", 12, True), ("pretrained", 6, False), ("feature_curves", 6, True), ("markov", 6, False)],
+)
+def test_a_fit_is_said_before_it_is_made_and_never_again(name: str, walks: int, is_fit: bool, home: Path) -> None:
+    """Pages show what opening does; commands and Python receive the same line. With few validation cases `pretrained`
+    fits nothing.
+    """
+    dataset = small_dataset(habit_rows(num_users=30 if walks == 12 else 5, num_walks=walks))
+    opened, lines = Workspace.of(dataset).with_model(name), list[str]()
+    fits = [f"Fitting the curves to {opened.name}, once"] * is_fit
+    assert opened.opening == (fits or ["Opening the model"])[0] and not opened.is_open
+    open_model(name, opened.dataset, say=lines.append)
+    assert lines == fits
+    again = Workspace.of(dataset).with_model(name)
+    assert again.opening == "Opening the model"
+    open_model(name, opened.dataset, say=lines.append)
+    assert lines == fits and again.scorer is again.any_ranker.scorer and again.is_open
 
 
 def test_records_are_made_once_by_whoever_comes_first(city_folder: Path, home: Path) -> None:
