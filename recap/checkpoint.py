@@ -24,9 +24,8 @@ from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import checkpoint_label, with_time_given
 from recap.probabilities import UNFITTED, Temperature
-from recap.published.city import City
 from recap.published.configs import PublishedConfig
-from recap.published.network import PublishedNetwork, PublishedScorer
+from recap.published.network import City, PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
 from recap.scores import TargetTime
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, check_format, recover_folders, verify_sums, write_sums

@@ -93,9 +93,16 @@ class Explainable(Scorer, Protocol):
     @property
     def terms(self) -> tuple[Term, ...]: ...
 
-    def contributions(self, histories: Histories, poi_B: Tensor) -> Tensor:
-        """What each term adds to the score of one POI per case, (B, T) float64; rows sum to `Scores.total`."""
+    def contributions(self, histories: Histories, poi_BK: Tensor) -> Tensor:
+        """What each term adds to the score of some POIs of each case, (B, K, T) float64; rows sum to `Scores.total`."""
         ...
+
+
+def contributions_by_group(scorer: Explainable, histories: Histories, poi_BK: Tensor) -> dict[str, Tensor]:
+    """What each group of terms adds to the score of some POIs of each case, (B, K)."""
+    added_BKT = scorer.contributions(histories, poi_BK)
+    groups = [term.group for term in scorer.terms]
+    return {group: added_BKT[..., [other == group for other in groups]].sum(-1) for group in dict.fromkeys(groups)}
 
 
 GRAPH_TOKEN: Final = "graph_token"  # noqa: S105 # no password
@@ -111,6 +118,6 @@ class PartTerms:
     def score(self, histories: Histories) -> Scores:
         raise NotImplementedError  # pragma: no cover
 
-    def contributions(self, histories: Histories, poi_B: Tensor) -> Tensor:
-        parts = self.score(histories).parts_at(poi_B)
-        return torch.stack([parts[term.name].double() for term in self.terms], dim=1)
+    def contributions(self, histories: Histories, poi_BK: Tensor) -> Tensor:
+        parts = self.score(histories).parts
+        return torch.stack([parts[term.name].gather(1, poi_BK).double() for term in self.terms], dim=2)

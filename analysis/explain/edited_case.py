@@ -180,16 +180,16 @@ class EditedCase:
 
     def contributions(self, pois: Sequence[int]) -> Tensor:
         """What each term adds to the score of each place, (N, T); rows sum to `total_P` there."""
-        batch, changes = self._repeated(len(pois))
-        return self.scorer.contributions(batch, torch.tensor(pois, dtype=torch.int64), changes)
+        history, changes = self._asked
+        return self.scorer.contributions(history, torch.tensor([pois], dtype=torch.int64), changes)[0]
 
     @cached_property
     def gates(self) -> dict[int, float]:
         """The gate of each place that the correction acts on (Eq. 12)."""
         if CORRECTION not in self.groups:
             return {}
-        batch, changes = self._repeated(1)
-        parts = self.predictor.revisit_parts(batch, changes)
+        history, changes = self._asked
+        parts = self.predictor.revisit_parts(history, changes)
         if parts is None or parts.gate_C is None:
             return {}
         return dict(zip(parts.candidates.poi_C.tolist(), parts.gate_C.tolist(), strict=True))
@@ -210,10 +210,10 @@ class EditedCase:
     def without(self, name: str) -> Counterfactual:
         return replace(self.variant, off=self.variant.off | {name})
 
-    def _repeated(self, size: int) -> tuple[Histories, Interventions]:
-        if not self.edits:
-            return self.ranker.histories_at(self.moment, size), UNCHANGED
-        return self.predictor.pack([self.variant] * size)
+    @property
+    def _asked(self) -> tuple[Histories, Interventions]:
+        """The history, as a batch of one, and what else is changed."""
+        return self.predictor.pack([self.variant]) if self.edits else (self.ranker.histories_at(self.moment), UNCHANGED)
 
     def transition_count(self, source: int, destination: int) -> int:
         """m_sd in training, as edited."""

@@ -172,7 +172,7 @@ def contributions_elsewhere(edited_case: EditedCase) -> dict[str, np.ndarray]:
     pieces = [torch.zeros(0, len(edited_case.scorer.terms), dtype=torch.float64)]
     for rows in np.split(drawn, range(_CASES_PER_BATCH, len(drawn), _CASES_PER_BATCH)):
         poi_B = torch.full((len(rows),), edited_case.target)
-        pieces.append(edited_case.scorer.contributions(ranker.histories(rows.tolist()), poi_B))
+        pieces.append(edited_case.scorer.contributions(ranker.histories(rows.tolist()), poi_B[:, None])[:, 0])
     values = torch.cat(pieces)
     return {group: values[:, rows].sum(1).numpy() for group, rows in edited_case.groups.items()}
 

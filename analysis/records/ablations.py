@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from recap.asking.predictor import Predictor
     from recap.model.scorer import RecapScorer
-    from recap.scores import Explainable, Histories, Scorer
+    from recap.scores import Scorer
 
 _CASES_PER_BATCH: Final = 128
 
@@ -137,6 +137,7 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
     import torch
 
     from recap.evaluation.ranks import rank_targets
+    from recap.scores import contributions_by_group
 
     scorer, histories = predictor.scorer, predictor.histories(cases[c.ROW].tolist())
     target_B = torch.tensor(cases[c.TARGET].to_numpy(np.int64))
@@ -167,12 +168,5 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
     totals = scorer.scores_without_each(histories, ablations.values())
     for name, without_BP in zip(ablations, totals, strict=True):
         columns |= ranked(f"without_{name}", without_BP) | ranked(f"kind_without_{name}", among_its_kind(without_BP))
-    added = contributions_by_group(scorer, histories, target_B)
-    return pd.DataFrame(columns | {f"contribution_{name}": added_B for name, added_B in added.items()})
-
-
-def contributions_by_group(scorer: "Explainable", histories: "Histories", poi_B: "Tensor") -> dict[str, np.ndarray]:
-    """Contribution of each group of terms to the score of one place of each case, by slug."""
-    contribution_BT = scorer.contributions(histories, poi_B).numpy()
-    of_T = np.array([slug(term.group) for term in scorer.terms])
-    return {name: contribution_BT[:, of_T == name].sum(1) for name in dict.fromkeys(of_T.tolist())}
+    added = contributions_by_group(scorer, histories, target_B[:, None])
+    return pd.DataFrame(columns | {f"contribution_{slug(name)}": added_B1[:, 0] for name, added_B1 in added.items()})

@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from analysis.records.ablations import HOPS_ABLATIONS, contributions_by_group, feature_groups
+from analysis.records.ablations import HOPS_ABLATIONS, feature_groups, slug
 from analysis.trajectories.two_hop import two_hops_read
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -19,7 +19,7 @@ from recap.evaluation.ranks import rank_targets, top_pois
 from recap.history.moments import Moment
 from recap.history.tensors import Histories
 from recap.probabilities import log_probabilities
-from recap.scores import Explainable, Scorer, Scores
+from recap.scores import Explainable, Scorer, Scores, contributions_by_group
 
 HELD: Final = 0.9
 TIME_ASKED: Final = "time_given"
@@ -171,9 +171,8 @@ def _parts(scorer: Scorer, histories: Histories, pois: list[int]) -> dict[str, n
     """What each group of terms adds to the score of each place, by column; empty for a published model."""
     if not hasattr(scorer, "contributions"):
         return {}
-    repeated = histories.select(torch.zeros(len(pois), dtype=torch.int64))
-    found = contributions_by_group(cast(Explainable, scorer), repeated, torch.tensor(pois))
-    return {c.part_column(name): values for name, values in found.items()}
+    found = contributions_by_group(cast(Explainable, scorer), histories, torch.tensor([pois]))
+    return {c.part_column(slug(name)): values[0].numpy() for name, values in found.items()}
 
 
 def recorded_prediction(opened: Workspace, records: pd.DataFrame, number: int, *, top: int = 10) -> CasePrediction:

@@ -25,7 +25,7 @@ from recap.history.asked_times import ClockTime, NextTime, whole_seconds
 from recap.history.moments import is_known_by, last_rows
 from recap.history.tensors import SECONDS_PER_DAY, CheckinTensors, Histories
 from recap.probabilities import log_probabilities
-from recap.scores import Explainable, Scores
+from recap.scores import Explainable, Scores, contributions_by_group
 
 CONTRIBUTION: Final = "contribution_"
 """Start of the columns of `predict` with ``why``; a group of terms follows."""
@@ -328,10 +328,10 @@ def _visits(histories: Histories, case_C: Tensor, poi_C: Tensor, num_pois: int) 
 def _contributions(model: CaseRanker, histories: Histories, poi_BK: Tensor, listed_BK: Tensor) -> dict[str, np.ndarray]:
     """What each group of terms adds to the score of the listed places, by column."""
     scorer = cast(Explainable, model.scorer)
-    groups = list(dict.fromkeys(term.group for term in scorer.terms))
-    of_group_TG = torch.tensor([[float(term.group == group) for group in groups] for term in scorer.terms]).double()
     if not len(histories):
-        return {CONTRIBUTION + group: np.zeros(0) for group in groups}
-    each = [scorer.contributions(histories, poi_B) @ of_group_TG for poi_B in poi_BK.unbind(1)]
-    listed_CG = torch.stack(each, dim=1)[listed_BK].numpy()
-    return {CONTRIBUTION + group: listed_CG[:, at] for at, group in enumerate(groups)}
+        return {CONTRIBUTION + term.group: np.zeros(0) for term in scorer.terms}
+    pieces = [contributions_by_group(scorer, histories, some_BK) for some_BK in poi_BK.split(LIST_LENGTH, dim=1)]
+    return {
+        CONTRIBUTION + group: torch.cat([piece[group] for piece in pieces], dim=1)[listed_BK].numpy()
+        for group in pieces[0]
+    }

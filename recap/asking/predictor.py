@@ -196,12 +196,12 @@ class CaseRanker:
             raise CaseError("the time given is before the last check-in: choose a later time, or move the check-in")
         return replace(known, next_local_seconds=next_seconds)
 
-    def histories_at(self, moment: Moment, size: int = 1) -> Histories:
-        """What is known at a moment, as a batch of equal histories; raises as `history`."""
+    def histories_at(self, moment: Moment) -> Histories:
+        """What is known at a moment, as a batch of one; raises as `history`."""
         history = self.history(moment)
         if moment.is_changed or moment.at is not None:
-            return pack_histories([history] * size)
-        return self.histories([moment.row] * size)
+            return pack_histories([history])
+        return self.histories([moment.row])
 
 
 class Predictor(CaseRanker):

@@ -233,16 +233,7 @@ class CoreScore(nn.Module):
     def forward(self, state_BD: Tensor) -> Tensor:
         """Core scores (B, P)."""
         core_BP: Tensor = self.output(self.dropout(state_BD))
-        return core_BP if self.is_new_P is None else torch.where(self.is_new_P, self._of_new(core_BP), core_BP)
-
-    def at(self, state_BD: Tensor, poi_B: Tensor) -> Tensor:
-        """Core score of one POI per case, (B,)."""
-        core_B = (state_BD * self.output.weight[poi_B]).sum(1) + self.output.bias[poi_B]
-        if self.is_new_P is None or not self.is_new_P[poi_B].any():
-            return core_B
-        return torch.where(self.is_new_P[poi_B], self._of_new(self.output(state_BD))[:, 0], core_B)
-
-    def _of_new(self, core_BP: Tensor) -> Tensor:
-        assert self.is_new_P is not None
-        known_BP = core_BP.masked_fill(self.is_new_P, -torch.inf)
-        return torch.logsumexp(known_BP, 1, keepdim=True) - math.log(int((~self.is_new_P).sum()))
+        if self.is_new_P is None:
+            return core_BP
+        of_known_B1 = torch.logsumexp(core_BP.masked_fill(self.is_new_P, -torch.inf), 1, keepdim=True)
+        return torch.where(self.is_new_P, of_known_B1 - math.log(int((~self.is_new_P).sum())), core_BP)

@@ -47,38 +47,30 @@ class RecapScorer:
         with torch.inference_mode():
             return self.model(histories, self.stage, self.propagated_PE, changes)
 
-    def contributions(self, histories: Histories, poi_B: Tensor, changes: Interventions = UNCHANGED) -> Tensor:
-        """What each term adds to the score of one POI per case, (B, T); see `recap.scores.Explainable`."""
+    def contributions(self, histories: Histories, poi_BK: Tensor, changes: Interventions = UNCHANGED) -> Tensor:
+        """What each term adds to the score of some POIs of each case, (B, K, T); see `recap.scores.Explainable`."""
         with torch.inference_mode():
-            model, index_B = self.model, torch.arange(len(histories), device=poi_B.device)
+            model, size = self.model, len(histories)
             state_BD = model.encode(histories, self.stage, self.propagated_PE, changes)
-            found: dict[str, Tensor] = {}
-            if model.core is not None and CORE not in changes.off:
-                core_B = model.core.at(state_BD, poi_B)
-                if model.config.core_scope == "unvisited":
-                    case_H, row_H = histories.past_rows()
-                    visited_H = histories.checkins.poi_T[row_H] == poi_B[case_H]
-                    core_B = core_B.index_fill(0, case_H[visited_H], 0.0)
-                found[CORE] = core_B
-            values = None
+            found, values = {CORE: model.score_core(histories, state_BD, changes).gather(1, poi_BK)}, None
             if model.curves is not None:
                 values = model.features_of(histories, changes)
                 if self.stage.prior:
-                    points_FB = model.curves.at_pairs(values, index_B * model.num_pois + poi_B)
+                    key_BK = torch.arange(size, device=poi_BK.device)[:, None] * model.num_pois + poi_BK
+                    points_FBK = model.curves.at_pairs(values, key_BK.view(-1)).view(-1, *poi_BK.shape)
                     names = [term.name for term in model.terms if term.name not in (CORE, CORRECTION)]
-                    found |= dict(zip(names, points_FB, strict=True))
+                    found |= dict(zip(names, points_FBK, strict=True))
             parts = model.revisit(histories, self.stage, state_BD, changes, values)
             if parts is not None:
-                here_C = parts.candidates.poi_C == poi_B[parts.candidates.case_C]
-                case_C = parts.candidates.case_C[here_C]
                 packed = {} if parts.correction_C is None else {CORRECTION: parts.correction_C}
                 if parts.terms is not None:
                     shown = (parts.terms.count_C, parts.terms.recency_C, parts.terms.window_C)
                     packed |= dict(zip(PRIOR_TERMS, shown, strict=True)) | {CLIP: -parts.terms.clip_loss_C}
+                at = (parts.candidates.case_C, parts.candidates.poi_C)
                 for name, value_C in packed.items():
-                    found[name] = value_C.new_zeros(len(histories)).index_add(0, case_C, value_C[here_C])
-            zeros_B = torch.zeros(len(histories), dtype=model.dtype, device=poi_B.device)
-            return torch.stack([found.get(term.name, zeros_B) for term in model.terms], dim=1).double()
+                    found[name] = value_C.new_zeros(size, model.num_pois).index_put(at, value_C).gather(1, poi_BK)
+            zeros_BK = torch.zeros(poi_BK.shape, dtype=model.dtype, device=poi_BK.device)
+            return torch.stack([found.get(term.name, zeros_BK) for term in model.terms], dim=2).double()
 
     def scores_without_each(self, histories: Histories, each: Iterable[Collection[str]]) -> Iterator[Tensor]:
         """Totals (B, P) without each of these sets of terms, which may hold `GRAPH_TOKEN` too; clip and correction are

@@ -11,9 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.history.tensors import Histories
-from recap.published.city import City
 from recap.published.configs import DepoiConfig
-from recap.published.network import SequenceNetwork
+from recap.published.network import City, SequenceNetwork
 from recap.published.windows import Windows, causal_mask, kilometres_apart
 
 _NEVER: Final = -1e30

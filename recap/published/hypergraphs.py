@@ -19,9 +19,8 @@ from recap.arithmetic.propagation import Propagation
 from recap.features.similar_users import occurrences
 from recap.history.graph import row_normalised
 from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, Histories, local_weekday
-from recap.published.city import City, places_near
 from recap.published.configs import DchlConfig, HypergraphConfig, MsahgConfig
-from recap.published.network import PublishedNetwork, slot_of_day
+from recap.published.network import City, PublishedNetwork, places_near, slot_of_day
 
 POOLED: Final = ("collaborative", "geographic", "transitional")
 

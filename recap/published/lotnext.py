@@ -12,9 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.history.tensors import CaseBatch, CheckinTensors, Histories
-from recap.published.city import City, places_near
 from recap.published.configs import LotnextConfig
-from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, Time2Vec, slot_of_week
+from recap.published.network import SLOTS_OF_WEEK, City, SequenceNetwork, Time2Vec, places_near, slot_of_week
 from recap.published.windows import Windows, average_past, causal_mask, kilometres_apart
 
 POI_NEIGHBOURS: Final = 20

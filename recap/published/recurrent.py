@@ -16,10 +16,10 @@ from torch.nn import functional as F
 
 from recap.data.dataset import Dataset
 from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories
-from recap.published.city import City
 from recap.published.configs import DeepmoveConfig, DprlConfig, FlashbackConfig, RecurrentConfig, ReplayConfig
 from recap.published.network import (
     SLOTS_OF_WEEK,
+    City,
     SequenceNetwork,
     mean_within,
     rotate,

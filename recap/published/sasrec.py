@@ -14,9 +14,8 @@ from torch.nn import functional as F
 from recap.arithmetic.ragged import found_in
 from recap.data.dataset import Dataset
 from recap.history.tensors import CaseBatch, CheckinTensors, Histories
-from recap.published.city import City
 from recap.published.configs import MeltConfig, SelfAttentionConfig
-from recap.published.network import SequenceNetwork, mean_within
+from recap.published.network import City, SequenceNetwork, mean_within
 from recap.published.windows import TrainingWindows, Windows, causal_mask
 
 _TRIES: Final = 20

@@ -17,9 +17,8 @@ from recap.arithmetic.ragged import expand_ranges, softmax_within, sum_within
 from recap.data.dataset import Dataset
 from recap.features.similar_users import occurrences
 from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_weekday
-from recap.published.city import City
 from recap.published.configs import SthgcnConfig
-from recap.published.network import PublishedNetwork, mean_within
+from recap.published.network import City, PublishedNetwork, mean_within
 
 OWN, OTHER = 0, 1
 _HOUR: Final = 3600.0

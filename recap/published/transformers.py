@@ -31,9 +31,8 @@ from recap.history.tensors import (
     local_hour_fraction,
     local_weekday,
 )
-from recap.published.city import City
 from recap.published.configs import GetnextConfig, RotanConfig
-from recap.published.network import SequenceNetwork, Time2Vec, rotate
+from recap.published.network import City, SequenceNetwork, Time2Vec, rotate
 from recap.published.windows import Windows
 
 

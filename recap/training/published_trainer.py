@@ -8,9 +8,8 @@ from torch import Tensor
 
 from recap.errors import ConfigError, DataError
 from recap.evaluation.metrics import Metrics
-from recap.published.city import City
 from recap.published.configs import PublishedConfig
-from recap.published.network import PublishedNetwork, PublishedScorer
+from recap.published.network import City, PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
 from recap.training.loop import TrainingLoop
 

@@ -130,9 +130,9 @@ def test_new_places_users_and_categories_are_means(checkpoint: Path) -> None:
     torch.testing.assert_close(model.tokens.coordinates_P2[kept], own, rtol=0, atol=1e-12)
     core_BP = core(model.encode(histories, scorer.stage))
     torch.testing.assert_close(core_BP[:, new], core_BP[:, kept].exp().mean(1).log(), rtol=0, atol=1e-12)
-    for poi in (new, kept[0]):
-        sums_B = scorer.contributions(histories, torch.full_like(histories.row_B, poi)).sum(1)
-        torch.testing.assert_close(sums_B, scores.total[:, poi], rtol=0, atol=1e-9)
+    pois = [new, kept[0]]
+    sums_BK = scorer.contributions(histories, torch.tensor(pois).expand(len(histories), -1)).sum(2)
+    torch.testing.assert_close(sums_BK, scores.total[:, pois], rtol=0, atol=1e-9)
 
 
 def test_the_commands_say_what_is_new(checkpoint: Path, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_contributions_add_up_to_the_score(name: str) -> None:
     batch = batch_of(CITY, CASES)
     total_BP = scorer.score(batch).total
     for poi_B in (targets_of(batch), batch.source_B, (batch.source_B + 5) % CITY.num_pois, batch.row_B % CITY.num_pois):
-        found_BT = scorer.contributions(batch, poi_B)
+        found_BT = scorer.contributions(batch, poi_B[:, None])[:, 0]
         assert found_BT.dtype == torch.float64 and found_BT.shape == (len(batch), len(scorer.terms))
         torch.testing.assert_close(found_BT.sum(1), total_BP.gather(1, poi_B[:, None])[:, 0], rtol=0, atol=1e-9)
     changes, terms = MODELS[name], [term.name for term in scorer.terms]
@@ -97,7 +97,7 @@ def test_scores_without_terms_equal_a_model_that_never_had_them(name: str) -> No
     groups = {term.group for term in model.terms}
     asked = [{term.name for term in model.terms if term.group == group} for group in groups]
     asked += [{terms[0]}, {terms[-1]}, set(terms[::3]), set(terms), set()]
-    speaks_T = scorer.contributions(batch, targets_of(batch)).any(0).tolist()
+    speaks_T = scorer.contributions(batch, targets_of(batch)[:, None])[:, 0].any(0).tolist()
     answer = {term for term, speaks in zip(terms, speaks_T, strict=True) if speaks} - {"clip"}
     total_BP = scorer.score(batch).total
     for left_out in asked:
@@ -136,10 +136,8 @@ def test_what_is_off_in_a_copy_of_a_case(changes: dict[str, Any]) -> None:
     torch.testing.assert_close(found[:, 2], scorer.score(batch, Interventions(names)).total, rtol=0, atol=1e-9)
     silent = RecapScorer(model, Stage(graph_weight=0.0)).score(batch).total
     torch.testing.assert_close(found[:, 3], silent, rtol=0, atol=1e-9)
-    at_target = scorer.contributions(batch, targets_of(batch), Interventions(names))
-    torch.testing.assert_close(
-        at_target.sum(1), found[:, 2].gather(1, targets_of(batch)[:, None])[:, 0], rtol=0, atol=1e-9
-    )
+    at_target = scorer.contributions(batch, targets_of(batch)[:, None], Interventions(names)).sum(2)
+    torch.testing.assert_close(at_target, found[:, 2].gather(1, targets_of(batch)[:, None]), rtol=0, atol=1e-9)
 
 
 def two_hop_curve(model: Recap, value: float) -> float:
@@ -219,7 +217,7 @@ def test_without_history_no_past_visit_no_time_and_no_correction() -> None:
     """Those curves are 0 for any weights, the others still count; the paper's model keeps its core alone."""
     model = small_recap(CITY, **CURVES, use_history=False)
     batch = batch_of(CITY, CASES)
-    found_BT = RecapScorer(model, Stage()).contributions(batch, targets_of(batch))
+    found_BT = RecapScorer(model, Stage()).contributions(batch, targets_of(batch)[:, None])[:, 0]
     for at, term in enumerate(model.terms):
         assert bool(found_BT[:, at].any()) is (term.group not in (PAST, TIME)), term
     assert model.calibration is None and "correction" not in [term.name for term in model.terms]
@@ -245,9 +243,10 @@ def test_the_correction_is_a_gate_on_past_visits_and_times() -> None:
     scorer, batch = RecapScorer(model, Stage()), batch_of(CITY, CASES)
     correction_BP = scorer.score(batch).parts["correction"]
     of_past = [at for at, term in enumerate(model.terms) if term.group in (PAST, TIME)]
+    every_BP = torch.arange(CITY.num_pois).expand(len(batch), -1)
+    curves_BP = scorer.contributions(batch, every_BP)[..., of_past].sum(-1)
     for poi in range(CITY.num_pois):
-        curves_B = scorer.contributions(batch, torch.full_like(batch.row_B, poi))[:, of_past].sum(1)
-        bound_B = (model.calibration.scale * curves_B).abs() + 1e-12
+        bound_B = (model.calibration.scale * curves_BP[:, poi]).abs() + 1e-12
         for row, delta, bound in zip(CASES.tolist(), correction_BP[:, poi].tolist(), bound_B.tolist(), strict=True):
             past = batch.checkins.poi_T[batch.checkins.first_T[row] : row]
             assert 0 < abs(delta) <= bound if (past == poi).any() else delta == 0
@@ -273,6 +272,6 @@ def test_before_the_prior_acts_its_terms_are_zero() -> None:
         stage = Stage(prior=False, correction=False)
         model, batch = small_recap(CITY, **changes), batch_of(CITY, CASES[:30])
         scorer = RecapScorer(model, stage)
-        found_BT = scorer.contributions(batch, targets_of(batch))
+        found_BT = scorer.contributions(batch, targets_of(batch)[:, None])[:, 0]
         assert found_BT[:, 0].all() and not found_BT[:, 1:].any()
         assert torch.equal(scorer.score(batch).total, scorer.score(batch).parts["core"])

@@ -118,11 +118,9 @@ def test_contributions_add_up_to_the_score() -> None:
     names = [term.name for term in scorer.terms]
     assert names == [*WHENEVER.names, NEW_PLACES]
     total_BP, known_BP = scorer.score(histories).total, histories.known_places(city.num_pois)
-    for poi in POIS:
-        poi_B = torch.full((len(histories),), int(poi))
-        contributions_BT = scorer.contributions(histories, poi_B)
-        assert torch.allclose(contributions_BT.sum(1), total_BP[:, poi], rtol=0, atol=1e-12)
-        assert torch.allclose(contributions_BT[:, -1], 0.7 * (~known_BP[:, poi]).double())
+    contributions_BKT = scorer.contributions(histories, POIS.expand(len(histories), -1))
+    assert torch.allclose(contributions_BKT.sum(2), total_BP[:, POIS], rtol=0, atol=1e-12)
+    assert torch.allclose(contributions_BKT[..., -1], 0.7 * (~known_BP[:, POIS]).double())
     left_BP = scorer.score(histories, Interventions(frozenset({NEW_PLACES}))).total
     assert torch.allclose(total_BP - left_BP, 0.7 * (~known_BP).double())
 
@@ -132,7 +130,7 @@ def test_features_by_category_are_off_without_categories() -> None:
     at = [WHENEVER.names.index(name) for name in WHENEVER.of_categories]
     for city, expected in ((without_categories(), 0.0), (small_city(), None)):
         histories = batch_of(city)
-        size = float(scorer_of(city).contributions(histories, targets_of(histories))[:, at].abs().max())
+        size = float(scorer_of(city).contributions(histories, targets_of(histories)[:, None])[..., at].abs().max())
         assert size == expected if expected is not None else size > 0.01
 
 
@@ -150,12 +148,12 @@ def test_factors_have_the_highest_likelihood_among_past_places() -> None:
     batch = CaseBatch(CheckinTensors.from_dataset(city), torch.from_numpy(latest))
     histories = batch.histories()
     known_BP = histories.known_places(city.num_pois)
-    pois = (torch.full((len(latest),), poi) for poi in range(city.num_pois))
-    point_PBF = torch.stack([RecapScorer(plain, Stage()).contributions(histories, poi_B) for poi_B in pois]).detach()
+    every_BP = torch.arange(city.num_pois).expand(len(latest), -1)
+    point_BPF = RecapScorer(plain, Stage()).contributions(histories, every_BP)
     is_known_B = known_BP.gather(1, batch.target_B[:, None])[:, 0]
 
     def likelihood(factor_F: torch.Tensor) -> float:
-        log_BP = (point_PBF @ factor_F).T.masked_fill(~known_BP, -torch.inf).log_softmax(1)
+        log_BP = (point_BPF @ factor_F).masked_fill(~known_BP, -torch.inf).log_softmax(1)
         return float(log_BP.gather(1, batch.target_B[:, None])[is_known_B].sum() - 0.5 * (factor_F - 1).square().sum())
 
     best = likelihood(factor_F)

@@ -13,12 +13,11 @@ from torch import nn
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.history.tensors import CheckinTensors, Histories
-from recap.published.city import City
 from recap.published.configs import DprlConfig, published_config
 from recap.published.depoi import AnchorConvolution, Depoi, RelationAttention, smallest_gaps
 from recap.published.hypergraphs import Dchl, Msahg, comes_later, downtown, locals_of, match, normalised, pool_past
 from recap.published.lotnext import Lotnext, closest_pois
-from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork
+from recap.published.network import SLOTS_OF_WEEK, City, PublishedNetwork
 from recap.published.recurrent import Deepmove, Dprl, Flashback, Replay, closeness, regions_of
 from recap.published.registry import build_published
 from recap.published.sasrec import Melt, Sasrec

@@ -10,9 +10,8 @@ from scipy import sparse
 from recap import columns as c
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CaseBatch, CheckinTensors, Histories
-from recap.published.city import City
 from recap.published.configs import PublishedConfig
-from recap.published.network import PublishedScorer, SequenceNetwork
+from recap.published.network import City, PublishedScorer, SequenceNetwork
 from recap.published.registry import build_published
 from recap.published.transformers import Packing, encode, encoder_of, sinusoids
 from recap.published.windows import TrainingWindows, Windows, by_length

@@ -14,9 +14,8 @@ from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors, Histories
 from recap.presets import training_preset
 from recap.published import registry
-from recap.published.city import City
 from recap.published.configs import PUBLISHED, PublishedConfig, published_config
-from recap.published.network import PublishedScorer
+from recap.published.network import City, PublishedScorer
 from recap.storage.tensors import load_tensors
 from recap.training.loop import StepReport
 from recap.training.published_trainer import PublishedTrainer

@@ -7,9 +7,8 @@ import torch
 
 from recap.data.dataset import Dataset
 from recap.history.tensors import CheckinTensors
-from recap.published.city import City
 from recap.published.configs import PUBLISHED, PublishedConfig, published_config
-from recap.published.network import PublishedNetwork
+from recap.published.network import City, PublishedNetwork
 from recap.published.registry import build_published
 from tests.worlds import shake, small_city
 

@@ -414,7 +414,7 @@ def test_a_poor_city_gives_flat_curves_and_no_nan(kind: str, preset: str, tmp_pa
     model.load_state_dict(trainer.model.state_dict())
     scorer = RecapScorer(model, trainer.stage(6))
     batch = Histories(batch_of(dataset).checkins, torch.from_numpy(dataset.cases(c.TEST)))
-    found_BT = scorer.contributions(batch, targets_of(batch))
+    found_BT = scorer.contributions(batch, targets_of(batch)[:, None])[:, 0]
     assert scorer.score(batch).total.isfinite().all() and found_BT.isfinite().all()
     if model.curves is not None:
         curves = model.curves.curves
