@@ -10,10 +10,10 @@ from analysis.formatting import byte_size, share, stopwatch
 from recap.model.config import Stage
 from recap.runs.execution.gpus import Gpu
 from recap.runs.store.description import RunRow
-from recap.runs.store.run_folder import RunReference, RunSummary
+from recap.runs.store.run_folder import RunReference
 from recap.runs.store.state import Lease
 from recap.training.metrics_file import EpochLine
-from recap.training_config import AnyTraining, TrainConfig
+from recap.training_config import AnyTraining, TrainConfig, TrainingSummary
 
 _Meaning = Literal["core", "paths", "revisits", "model"]
 TrainingCurve = Literal["hr20", "mrr", "loss"]
@@ -85,7 +85,7 @@ def counter_levels(reference: RunReference, curve: TrainingCurve) -> dict[str, f
     return {label: float(value) for label, value in found.items() if value is not None}
 
 
-def result_table(model: str, summary: RunSummary) -> pd.DataFrame:
+def result_table(model: str, summary: TrainingSummary) -> pd.DataFrame:
     """HR@20 on the test cases, the best model first: ``Model, All, Frequent, Rare``; empty before a run has ended."""
     rows = {model: summary.get("test", {})}
     rows |= {label: summary.get("baselines", {}).get(name, {}) for name, label in _COUNTERS.items()}

@@ -33,6 +33,7 @@ from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import Evaluation, evaluate, rank_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
+from recap.machine.memory import peak_bytes
 from recap.pretrained.curves_file import PretrainedCurves
 from recap.probabilities import UNFITTED
 from recap.storage.artifacts import SUMS
@@ -257,6 +258,7 @@ def _summarise(trainer: TrainingLoop, best: EpochResult, evaluation: Evaluation)
         "seconds": trainer.progress.seconds,
         "processor_seconds": trainer.progress.processor_seconds,
         "reserved_gpu_bytes": torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0,
+        "peak_bytes": peak_bytes(),
         "device": str(device),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "protocol": evaluation.protocol,

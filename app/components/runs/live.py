@@ -1,7 +1,6 @@
 """One run: numbers, curves, result, log, polled only while it is active; before there is one, a finished one."""
 
 from collections.abc import Callable
-from typing import cast
 
 import streamlit as st
 
@@ -21,12 +20,12 @@ from recap.machine.printable import count_of, markdown_text
 from recap.runs.execution import control
 from recap.runs.execution.logs import read_log
 from recap.runs.store.description import RunDescription, RunRow, best_epoch, describe_run
-from recap.runs.store.run_folder import RunFolder, RunReference, RunSummary
+from recap.runs.store.run_folder import RunFolder, RunReference
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import MAX_NOTES
 from recap.runs.store.state import ACTIVE, RESUMABLE
 from recap.training.metrics_file import METRICS_FILE, EpochLine, read_metrics
-from recap.training_config import AnyTraining
+from recap.training_config import AnyTraining, TrainingSummary
 
 POLL_SECONDS = 1.0
 GPU_SECONDS = 2.0
@@ -111,7 +110,7 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
         st.code(text or "Nothing written yet.", language=None, height=220)
 
 
-def show_result(model: str, summary: RunSummary) -> None:
+def show_result(model: str, summary: TrainingSummary) -> None:
     table = result_table(model, summary)
     if len(table):
         quiet(words.RESULT_HELP)
@@ -167,7 +166,7 @@ def show_example() -> None:
             continue
         try:
             checkpoint = Checkpoint.load(source.checkpoint_folder)
-            summary = cast(RunSummary, checkpoint.read_summary())
+            summary = checkpoint.read_summary()
         except RecapError:
             continue
         metrics = read_metrics(source.checkpoint_folder / TRAINING_FOLDER / METRICS_FILE)

@@ -49,7 +49,6 @@ class Runner:
     def tick(self) -> bool:
         """Check every active run once; returns whether there is any."""
         active = self._active()
-        self.supervisor.drop_missing({run.id for run, _ in active})
         for run, state in active:
             try:
                 if state.slurm is not None:
@@ -102,7 +101,7 @@ class Runner:
                 _fail(run, error)
 
     def _active(self) -> list[tuple[RunFolder, RunState]]:
-        """Active runs; unchanged state files are not read again."""
+        """Active runs; unchanged state files are not read again, but while a process may end unseen."""
         seen: dict[RunFolder, tuple[tuple[int, ...], RunState]] = {}
         for run in self.store.runs():
             stamp: tuple[int, ...] = ()
@@ -111,7 +110,9 @@ class Runner:
                 status = (run.path / STATE).stat()
                 stamp = (status.st_mtime_ns, status.st_ino, status.st_size)
             with suppress(RecapError):
-                seen[run] = known if known is not None and stamp and known[0] == stamp else (stamp, run.repair_state())
+                if known is None or not stamp or known[0] != stamp or known[1].state in ("running", "stopping"):
+                    known = stamp, run.read_state()
+                seen[run] = known
         self._seen = seen
         return [(run, state) for run, (_, state) in seen.items() if state.state in ACTIVE]
 

@@ -109,7 +109,7 @@ class SlurmQueue:
 
     def _enter_end(self, run: RunFolder, job: JobView | None) -> None:
         state = run.read_state()
-        if run.has_checkpoint and run.read_summary():
+        if run.has_checkpoint:
             run.end("finished", expected=state)
         elif state.state == "stopping" or (job is not None and job.state.startswith("CANCELLED")):
             run.end("stopped", expected=state)

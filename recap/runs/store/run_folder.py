@@ -24,7 +24,6 @@ SPEC: Final = "spec.json"
 STATE: Final = "state.json"
 PROGRESS: Final = "progress.json"
 LOG: Final = "train.log"
-SUMMARY: Final = "summary.json"
 REFERENCE: Final = "reference.json"
 CHECKPOINTS: Final = "checkpoints"
 LOCK: Final = ".lock"
@@ -60,14 +59,6 @@ class RunReference(TypedDict, total=False):
     visit_count: "MetricsByGroup"
 
 
-class RunSummary(TrainingSummary, total=False):
-    """`summary.json` of a finished run: the checkpoint's and the run's own values; empty before."""
-
-    checkpoint_hash: str
-    peak_bytes: int
-    device_type: str
-
-
 @dataclass(frozen=True)
 class RunFolder:
     """A run on disk, in ``<runs>/<number>``."""
@@ -91,6 +82,11 @@ class RunFolder:
     def log(self) -> Path:
         return self.path / LOG
 
+    def check_is_there(self) -> None:
+        """Raises RecapError if the run's folder is gone, or is a link."""
+        if self.path.is_symlink() or not self.path.is_dir():
+            raise RecapError(f"there is no run {self.id} (see `recap runs list`)")
+
     def read_spec(self) -> RunSpec:
         """The run's specification. Raises FormatVersionError: written by a newer version; RecapError: missing or
         damaged.
@@ -101,19 +97,13 @@ class RunFolder:
         """The run's state; an unreadable state file is rebuilt from the other files. Raises FormatVersionError: written
         by a newer version; RecapError: the run's folder is gone.
         """
-        return self._read_or_rebuild()[0]
-
-    def repair_state(self) -> RunState:
-        """`read_state`; a rebuilt state is written again if the disk allows."""
-        state, rebuilt = self._read_or_rebuild()
-        if not rebuilt:
-            return state
         try:
-            with self._locked():
-                state, rebuilt = self._read_or_rebuild()
-                return self._write_state(state, {}) if rebuilt else state
-        except RecapError:
-            return self.read_state()  # still readable
+            return RunState.from_json(read_json(self.path / STATE), str(self.path / STATE))
+        except FormatVersionError:
+            raise
+        except RecapError as error:
+            self.check_is_there()
+            return self._rebuilt_state(str(error))
 
     def change(
         self,
@@ -166,9 +156,9 @@ class RunFolder:
         """One entry for each finished epoch; a damaged line ends the list."""
         return read_metrics(self.path / METRICS_FILE)
 
-    def read_summary(self) -> RunSummary:
-        """The finished run's summary; empty before."""
-        return cast(RunSummary, self._read_if_there(SUMMARY))
+    def read_summary(self) -> TrainingSummary:
+        """The summary of the finished run's checkpoint; empty before."""
+        return cast(TrainingSummary, self._read_if_there(f"{CHECKPOINTS}/{self.checkpoint.name}/summary.json"))
 
     def read_reference(self) -> RunReference:
         """Accuracy of counting on the validation cases; empty before."""
@@ -188,16 +178,6 @@ class RunFolder:
             spec = self.read_spec()
             replace_json(self.path / SPEC, RunSpec.parse(spec.model_dump() | {"notes": notes}).model_dump(mode="json"))
 
-    def _read_or_rebuild(self) -> tuple[RunState, bool]:
-        try:
-            return RunState.from_json(read_json(self.path / STATE), str(self.path / STATE)), False
-        except FormatVersionError:
-            raise
-        except RecapError as error:
-            if not self.path.is_dir():
-                raise RecapError(f"there is no run {self.id} (see `recap runs list`)") from error
-            return self._rebuilt_state(str(error)), True
-
     def _write_state(self, state: RunState, values: dict[str, Any]) -> RunState:
         changed = RunState.parse(state.model_dump() | values)
         replace_json(self.path / STATE, changed.model_dump(mode="json"))
@@ -209,8 +189,7 @@ class RunFolder:
         # One lock for all runs, outside them: inside, it would recreate a deleted folder.
         try:
             with FileLock(self.path.parent / LOCK, timeout=_LOCK_SECONDS):
-                if not self.path.is_dir():
-                    raise RecapError(f"there is no run {self.id} (see `recap runs list`)")
+                self.check_is_there()
                 yield
         except Timeout as error:
             raise RecapError(f"{self.path.parent / LOCK} is held for over {_LOCK_SECONDS:.0f} s; try again") from error
@@ -222,10 +201,8 @@ class RunFolder:
     def _rebuilt_state(self, problem: str) -> RunState:
         error, progress = f"{problem}; the state was worked out from the run's files", self.read_progress()
         values: dict[str, Any] = {"created": now(), "error": error, "attempt": progress.get("attempt", 0)}
-        if self.has_checkpoint:
-            return RunState.parse({"state": "finished", **values})
         with suppress(KeyError, TypeError, ConfigError):
             process = ProcessIdentity.parse({**progress["process"]})
             if not process.is_here or process.is_alive():
                 return RunState.parse({"state": "running", "process": process, "host": process.host, **values})
-        return RunState.parse({"state": "lost", **values})
+        return RunState.parse({"state": "finished" if self.has_checkpoint else "lost", **values})

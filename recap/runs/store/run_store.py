@@ -81,8 +81,7 @@ class RunStore:
         if not (run_id.isascii() and run_id.isdecimal() and len(run_id) <= 9 and run_id[0] != "0"):
             raise ConfigError(f"a run is named by its number, such as 12; got {run_id!r} (see `recap runs list`)")
         run = RunFolder(self.folder / run_id)
-        if run.path.is_symlink() or not run.path.is_dir():
-            raise RecapError(f"there is no run {run.id} (see `recap runs list`)")
+        run.check_is_there()
         return run
 
     def settings(self) -> RunSettings:

@@ -87,7 +87,7 @@ def test_a_disk_that_takes_nothing_is_a_refusal(
     for change in (lambda: waiting.change({"queued"}, "stopped"), lambda: waiting.write_notes("x")):
         with pytest.raises(RecapError, match=f"writing .*/{waiting.id} failed: Read-only file system; run .* stays"):
             change()
-    assert damaged.repair_state().state == "running"
+    assert damaged.read_state().state == "running"
     runner = Runner(store, list_gpus=list)
     assert runner.tick() and runner.tick()
     assert "Read-only file system" in capsys.readouterr().out
