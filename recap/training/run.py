@@ -61,10 +61,10 @@ def train(
     *,
     device: torch.device,
     resume: bool = False,
-    watch: Watcher | None = None,
+    watch: Watcher = lambda report: None,
     stop: StopRequest = lambda: False,
-    after_epoch: EpochWatcher | None = None,
-    after_test: Callable[[Evaluation], None] | None = None,
+    after_epoch: EpochWatcher = lambda loop, epoch: None,
+    after_test: Callable[[Evaluation], None] = lambda evaluation: None,
     journal_folder: Path | None = None,
     group: Group | None = None,
     pretrained: PretrainedCurves | None = None,
@@ -189,7 +189,7 @@ def _write_checkpoint(
     out: Path,
     trainer: TrainingLoop,
     given_time: GivenTimeTraining | None,
-    after_test: Callable[[Evaluation], None] | None,
+    after_test: Callable[[Evaluation], None],
 ) -> None:
     best, best_overall = _keep_weights(out, trainer)
     dataset, device = trainer.dataset, trainer.device
@@ -214,8 +214,7 @@ def _write_checkpoint(
         most=trainer.config.test_cases,
         temperature=(temperature or UNFITTED) if trainer.config.is_probabilistic else None,
     )
-    if after_test is not None:
-        after_test(evaluation)
+    after_test(evaluation)
     summary = _summarise(trainer, best, evaluation)
     if given_time is not None:
         summary["given_time"] = given_time.test_metrics(out, manifest)

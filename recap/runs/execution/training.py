@@ -24,7 +24,7 @@ from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import now
 from recap.storage.atomic import replace_json
 from recap.training.group import Group
-from recap.training.loop import StepReport, TrainingLoop, Watcher
+from recap.training.loop import StepReport, TrainingLoop
 from recap.training.run import train
 from recap.training_config import AnyTraining
 
@@ -108,10 +108,8 @@ def train_run(
         torch.set_num_threads(threads)
     device = device or choose_device(spec.device)
     dataset = load_dataset(spec)
-    watch: Watcher | None = None
     if group.is_writer:
         write_reference(run, dataset, spec.train_config())
-        watch = ProgressWriter(run, attempt, ProcessIdentity.current()).watch
         what = one_line(f"{spec.title}; {dataset.manifest.name} on {device}")
         print(f"run {run.id}, start {attempt}: {what}", flush=True)
     tests: list[Evaluation] = []
@@ -129,7 +127,7 @@ def train_run(
         run.checkpoint,
         device=device,
         resume=True,
-        watch=watch,
+        watch=ProgressWriter(run, attempt, ProcessIdentity.current()).watch,
         stop=StopQuestion(run, attempt, signals),
         after_epoch=after_epoch,
         after_test=tests.append,

@@ -42,10 +42,7 @@ class RunSpec(VersionedConfig):
 
     def train_config(self) -> AnyTraining:
         """The training's configuration. Raises ConfigError: an unknown preset or field, or a refused value."""
-        config = training_preset(self.preset)
-        if self.epochs is not None:
-            config = config.with_epochs(self.epochs)
-        return config.override([f"seed={self.seed}", *self.overrides])
+        return training_preset(self.preset, epochs=self.epochs, seed=self.seed, changes=self.overrides)
 
     @property
     def title(self) -> str:
