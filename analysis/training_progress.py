@@ -10,8 +10,7 @@ from analysis.formatting import byte_size, share, stopwatch
 from recap.model.config import Stage
 from recap.runs.execution.gpus import Gpu
 from recap.runs.store.description import RunRow
-from recap.runs.store.run_folder import RunReference
-from recap.runs.store.state import Lease
+from recap.runs.store.files import Lease, RunReference
 from recap.training.metrics_file import EpochLine
 from recap.training_config import AnyTraining, TrainConfig, TrainingSummary
 

@@ -20,10 +20,9 @@ from recap.machine.printable import count_of, markdown_text
 from recap.runs.execution import control
 from recap.runs.execution.logs import read_log
 from recap.runs.store.description import RunDescription, RunRow, best_epoch, describe_run
-from recap.runs.store.run_folder import RunFolder, RunReference
+from recap.runs.store.files import ACTIVE, MAX_NOTES, RESUMABLE, RunReference
+from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.spec import MAX_NOTES
-from recap.runs.store.state import ACTIVE, RESUMABLE
 from recap.training.metrics_file import METRICS_FILE, EpochLine, read_metrics
 from recap.training_config import AnyTraining, TrainingSummary
 

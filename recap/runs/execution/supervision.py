@@ -8,10 +8,10 @@ import sys
 import time
 from pathlib import Path
 
+from recap.runs.store.files import Lease, RunState, now
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunSettings
-from recap.runs.store.state import Lease, RunState, now
 from recap.storage.user_folder import HOME_VARIABLE
 
 

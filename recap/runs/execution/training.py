@@ -18,10 +18,9 @@ from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors
 from recap.machine.device import choose_device
 from recap.machine.printable import one_line
+from recap.runs.store.files import RunProgress, RunSpec, now
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import PROGRESS, REFERENCE, STOP_RANKS, RunFolder, RunProgress
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import now
+from recap.runs.store.run_folder import PROGRESS, REFERENCE, STOP_RANKS, RunFolder
 from recap.storage.atomic import replace_json
 from recap.training.group import Group
 from recap.training.loop import StepReport, TrainingLoop

@@ -16,9 +16,9 @@ from typing import Final
 
 from recap.errors import DivergenceError, RecapError
 from recap.runs.execution.slurm import requeue
+from recap.runs.store.files import RunSpec
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import STOP_RANKS, RunFolder
-from recap.runs.store.spec import RunSpec
 
 _POLL_SECONDS: Final = 0.2
 _PR_SET_PDEATHSIG: Final = 1

@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from recap.errors import RecapError
-from recap.runs.store.run_folder import RunFolder, RunProgress, RunReference
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import RunState, StateName
+from recap.runs.store.files import RunProgress, RunReference, RunSpec, RunState, StateName
+from recap.runs.store.run_folder import RunFolder
 from recap.training.metrics_file import EpochLine, epoch_seconds
 
 if TYPE_CHECKING:

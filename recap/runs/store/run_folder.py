@@ -4,21 +4,17 @@ from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
+from typing import Any, Final, cast
 
 from filelock import FileLock, Timeout
 
 from recap.errors import ConfigError, FormatVersionError, RecapError
+from recap.runs.store.files import ACTIVE, RunProgress, RunReference, RunSpec, RunState, StateName, now, read_json
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import ACTIVE, RunState, StateName, now, read_json
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
 from recap.training.metrics_file import METRICS_FILE, EpochLine, read_metrics
 from recap.training_config import TrainingSummary
-
-if TYPE_CHECKING:
-    from recap.evaluation.metrics import Metrics, MetricsByGroup
 
 SPEC: Final = "spec.json"
 STATE: Final = "state.json"
@@ -30,33 +26,6 @@ LOCK: Final = ".lock"
 STOP_RANKS: Final = ".stop"
 """File by which a run's first process passes a signal to the others."""
 _LOCK_SECONDS: Final = 30.0
-
-
-class RunProgress(TypedDict, total=False):
-    """`progress.json`; empty before the first step."""
-
-    attempt: int
-    process: dict[str, Any]
-    time: str
-    epoch: int
-    epochs: int
-    step: int
-    steps: int
-    loss: float
-
-
-class RunReference(TypedDict, total=False):
-    """`reference.json`: metrics of counting on the validation cases; empty before, and without cases. ``all`` and so on
-    belong to ``model``; ``visit_count`` has the same for counting visits alone.
-    """
-
-    model: str
-    split: str
-    all: "Metrics"
-    head: "Metrics"
-    tail: "Metrics"
-    unseen: "Metrics"
-    visit_count: "MetricsByGroup"
 
 
 @dataclass(frozen=True)
@@ -91,14 +60,14 @@ class RunFolder:
         """The run's specification. Raises FormatVersionError: written by a newer version; RecapError: missing or
         damaged.
         """
-        return RunSpec.from_json(read_json(self.path / SPEC), str(self.path / SPEC))
+        return RunSpec.read(self.path / SPEC)
 
     def read_state(self) -> RunState:
         """The run's state; an unreadable state file is rebuilt from the other files. Raises FormatVersionError: written
         by a newer version; RecapError: the run's folder is gone.
         """
         try:
-            return RunState.from_json(read_json(self.path / STATE), str(self.path / STATE))
+            return RunState.read(self.path / STATE)
         except FormatVersionError:
             raise
         except RecapError as error:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -11,9 +12,8 @@ from pydantic import Field
 
 from recap.config import Config
 from recap.errors import ConfigError, RecapError
+from recap.runs.store.files import ACTIVE, RunSpec, RunState, now, read_json
 from recap.runs.store.run_folder import CHECKPOINTS, LOCK, SPEC, STATE, RunFolder
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import ACTIVE, RunState, now, read_json
 from recap.storage.atomic import replace_json
 from recap.storage.user_folder import make_folder, user_subfolder
 
@@ -63,6 +63,7 @@ class RunStore:
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder, self.read_only = folder, read_only
+        self._seen: dict[RunFolder, tuple[tuple[int, ...], RunState]] = {}
 
     @classmethod
     def of_user(cls, *, read_only: bool = False) -> "RunStore":
@@ -74,6 +75,24 @@ class RunStore:
             return []
         names = [entry.name for entry in self.folder.iterdir() if entry.name.isdecimal() and not entry.is_symlink()]
         return [RunFolder(self.folder / name) for name in sorted(names, key=int) if name[0] != "0"]
+
+    def active(self) -> list[tuple[RunFolder, RunState]]:
+        """Active runs and their states. A state file that has not changed is not read again, unless a process may end
+        unseen.
+        """
+        seen: dict[RunFolder, tuple[tuple[int, ...], RunState]] = {}
+        for run in self.runs():
+            stamp: tuple[int, ...] = ()
+            known = self._seen.get(run)
+            with suppress(OSError):
+                status = (run.path / STATE).stat()
+                stamp = (status.st_mtime_ns, status.st_ino, status.st_size)
+            with suppress(RecapError):
+                if known is None or not stamp or known[0] != stamp or known[1].state in ("running", "stopping"):
+                    known = stamp, run.read_state()
+                seen[run] = known
+        self._seen = seen
+        return [(run, state) for run, (_, state) in seen.items() if state.state in ACTIVE]
 
     def get(self, run_id: str) -> RunFolder:
         """A run by its number. Raises ConfigError: not a number; RecapError: no such run."""

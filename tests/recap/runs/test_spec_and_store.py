@@ -12,10 +12,9 @@ from recap.published.configs import ReplayConfig
 from recap.runs.execution import control
 from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.estimates import work_per_epoch
+from recap.runs.store.files import RunSpec, RunState, StateName
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import ReadOnlyError, RunStore
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import RunState, StateName
 from recap.runs.store.submission import build_specs
 from recap.training.metrics_file import EpochLine
 from recap.training_config import TrainConfig
@@ -30,7 +29,7 @@ def test_a_spec_says_what_recap_train_would_do(dataset_folder: Path) -> None:
     assert (config.preset, config.epochs, config.seed, config.optimiser.learning_rate) == ("paper", 8, 7, 0.01)
     assert config.curriculum.warm_epoch == 7, "stages keep their share: epoch 120 of 130 becomes 7 of 8"
     assert len(spec.dataset_hash) == 64 and spec.cases == 762 and spec.pois == 8
-    assert RunSpec.from_json(json.loads(spec.model_dump_json()), "here") == spec
+    assert RunSpec.parse(json.loads(spec.model_dump_json())) == spec
 
 
 def test_seeds_and_grid_multiply(dataset_folder: Path) -> None:
@@ -168,7 +167,7 @@ def test_a_newer_versions_run_is_shown_and_left_alone(run: RunFolder) -> None:
         text = path.read_text().replace('"format_version": 1', '"format_version": 2')
         path.write_text(text)
         with pytest.raises(FormatVersionError, match="written in format 2, this version reads up to 1: update recap"):
-            kind.from_json(json.loads(text), "it")
+            kind.read(path)
         described = describe_run(run)
         assert described["state"] == "lost" and "update recap" in str(described["error"])
         assert path.read_text() == text
