@@ -79,11 +79,9 @@ class Supervisor:
             return
         if run.has_checkpoint:
             run.end("finished", expected=state)
-        elif state.state == "stopping":
+        elif state.state == "stopping" or code in (-signal.SIGTERM, -signal.SIGINT):
+            # It was stopped before it trained, or killed; a training saves and enters its own end.
             run.end("stopped", describe_exit(code, run) if code else None, expected=state)
-        elif code in (-signal.SIGTERM, -signal.SIGINT):
-            # It was stopped before it trained; a training saves and enters its own end.
-            run.end("stopped", describe_exit(code, run), expected=state)
         elif code is not None:
             run.end("failed", describe_exit(code, run), expected=state)
         elif state.process is None:

@@ -18,7 +18,7 @@ from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors
 from recap.machine.device import choose_device
 from recap.machine.printable import one_line
-from recap.runs.store.files import RunProgress, RunSpec, now
+from recap.runs.store.files import RunSpec, now
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import PROGRESS, REFERENCE, STOP_RANKS, RunFolder
 from recap.storage.atomic import replace_json
@@ -35,7 +35,7 @@ class ProgressWriter:
 
     def __init__(self, run: RunFolder, attempt: int, process: ProcessIdentity) -> None:
         self._path = run.path / PROGRESS
-        self._fixed: RunProgress = {"attempt": attempt, "process": process.model_dump()}
+        self._fixed = {"attempt": attempt, "process": process.model_dump()}
         self._written = float("-inf")
 
     def watch(self, report: StepReport) -> None:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from recap.errors import RecapError
-from recap.runs.store.files import RunProgress, RunReference, RunSpec, RunState, StateName
+from recap.runs.store.files import RunReference, RunSpec, RunState, StateName
 from recap.runs.store.run_folder import RunFolder
 from recap.training.metrics_file import EpochLine, epoch_seconds
 
@@ -42,7 +42,7 @@ class RunDescription(RunRow):
     metrics: list[EpochLine]
     reference: RunReference
     attempt: int
-    progress: RunProgress
+    progress: dict[str, Any]
 
 
 def describe_run(run: RunFolder) -> RunDescription:
@@ -98,14 +98,9 @@ def _look_at(run: RunFolder) -> tuple[RunRow, RunSpec | None, list[EpochLine], i
 
 def best_epoch(metrics: list[EpochLine]) -> EpochLine | None:
     """The finished epoch with the highest MRR over the selecting cases; None before the first validation."""
-    validated = [(mrr, line) for line in metrics if (mrr := _validation_mrr(line)) is not None]
-    return max(validated, key=lambda entry: entry[0])[1] if validated else None
-
-
-def _validation_mrr(line: EpochLine) -> float | None:
-    if "selection" in line:
-        return line["selection"]["mrr"]
-    return line["val"]["all"]["mrr"] if line.get("val") else None
+    selecting = [(line, line.get("selection") or line["val"]["all"]) for line in metrics if line.get("val")]
+    validated = [(line, mrr) for line, found in selecting if (mrr := found["mrr"]) is not None]
+    return max(validated, key=lambda entry: entry[1])[0] if validated else None
 
 
 def _state(run: RunFolder) -> tuple[RunState, str | None]:

@@ -130,19 +130,6 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class RunProgress(TypedDict, total=False):
-    """`progress.json`; empty before the first step."""
-
-    attempt: int
-    process: dict[str, Any]
-    time: str
-    epoch: int
-    epochs: int
-    step: int
-    steps: int
-    loss: float
-
-
 class RunReference(TypedDict, total=False):
     """`reference.json`: metrics of counting on the validation cases; empty before, and without cases. ``all`` and so on
     belong to ``model``; ``visit_count`` has the same for counting visits alone.

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from filelock import FileLock, Timeout
 
 from recap.errors import ConfigError, FormatVersionError, RecapError
-from recap.runs.store.files import ACTIVE, RunProgress, RunReference, RunSpec, RunState, StateName, now, read_json
+from recap.runs.store.files import ACTIVE, RunReference, RunSpec, RunState, StateName, now, read_json
 from recap.runs.store.process import ProcessIdentity
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
@@ -117,9 +117,9 @@ class RunFolder:
         """Record how a run ended; None if it is over or ``conditions`` of `change` do not hold."""
         return self.change(ACTIVE, to, error=error, ended=now(), process=None, **conditions)
 
-    def read_progress(self) -> RunProgress:
-        """The worker's last progress; empty before the first."""
-        return cast(RunProgress, self._read_if_there(PROGRESS))
+    def read_progress(self) -> dict[str, Any]:
+        """The last `StepReport` of the worker, with its time, attempt and process; empty before the first."""
+        return self._read_if_there(PROGRESS)
 
     def read_metrics(self) -> list[EpochLine]:
         """One entry for each finished epoch; a damaged line ends the list."""
