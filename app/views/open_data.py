@@ -26,7 +26,7 @@ from recap.runs.execution import control
 from recap.runs.store.description import describe_run
 from recap.runs.store.estimates import estimate, seconds_left
 from recap.runs.store.files import ACTIVE
-from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunFolder
 
 
 @error_boundary

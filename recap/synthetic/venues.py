@@ -80,7 +80,7 @@ def build_venues(seed: int, people: int) -> list[Venue]:
     layout = build_layout()
     density = [_site_weights(district, sites) for district, sites in zip(DISTRICTS, layout.sites, strict=True)]
     green, strand = _park_sites(layout), _beach_sites(layout)
-    found = [Venue(name, CATEGORY_INDEX[kind], at, weight) for name, kind, at, weight in MAP["hubs"]]
+    found = [Venue(name, CATEGORY_INDEX[kind], (x, y), weight) for name, kind, (x, y), weight in MAP["hubs"]]
     park = CATEGORY_INDEX["Park"]
     found += [Venue(name, park, sites[len(sites) // 2], _PARK_APPEAL) for name, sites in green.items() if sites]
     taken, used = {venue.name for venue in found}, {venue.at for venue in found}

@@ -27,8 +27,7 @@ from recap.runs.execution.training import write_reference
 from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.files import Lease
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
+from recap.runs.store.run_store import RunFolder, RunStore
 from recap.storage import atomic
 from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, table_with, texts
 from tests.background import new_store, tiny_spec

@@ -21,8 +21,7 @@ from recap.runs.execution import control
 from recap.runs.execution.logs import read_log
 from recap.runs.store.description import RunDescription, RunRow, best_epoch, describe_run
 from recap.runs.store.files import ACTIVE, MAX_NOTES, RESUMABLE, RunReference
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
+from recap.runs.store.run_store import RunFolder, RunStore
 from recap.training.metrics_file import METRICS_FILE, EpochLine, read_metrics
 from recap.training_config import AnyTraining, TrainingSummary
 
@@ -199,7 +198,7 @@ def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
             placeholder="Note",
         )
     if notes != row["notes"]:
-        control.write_notes(store, run, notes)
+        store.write_notes(run, notes)
         st.rerun()
 
 

@@ -10,8 +10,7 @@ from filelock import FileLock, Timeout
 from recap.errors import RecapError
 from recap.runs.execution.supervision import Supervisor, start_detached
 from recap.runs.store.files import RESUMABLE, RunSpec, RunState, now
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
+from recap.runs.store.run_store import RunFolder, RunStore
 from recap.storage.user_folder import HOME_VARIABLE
 
 RUNNER_LOCK: Final = ".runner.lock"
@@ -57,12 +56,6 @@ def resume(store: RunStore, run: RunFolder) -> RunState:
         raise RecapError(f"run {run.id} is {state}: {remedy}")
     ensure_runner(store)
     return queued
-
-
-def write_notes(store: RunStore, run: RunFolder, notes: str) -> None:
-    """Replace a run's notes. Raises ReadOnlyError: the store only shows runs; ConfigError: longer than allowed."""
-    store.check_writable("change notes")
-    run.write_notes(notes)
 
 
 def ensure_runner(store: RunStore) -> bool:

@@ -19,8 +19,7 @@ from recap.runs.execution.gpus import GpuList, allocate_device, read_gpus
 from recap.runs.execution.slurm import SlurmQueue
 from recap.runs.execution.supervision import Supervisor
 from recap.runs.store.files import RunState, now
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
+from recap.runs.store.run_store import RunFolder, RunStore
 
 _LOCK_SECONDS: Final = 3.0
 

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 from recap.errors import RecapError
 from recap.runs.execution.supervision import worker_command, worker_environment
-from recap.runs.store.files import ACTIVE, Lease, RunSpec, RunState, SlurmJob, now
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import SlurmSettings
+from recap.runs.store.files import ACTIVE, Lease, RunSpec, RunState, SlurmJob, SlurmSettings, now
+from recap.runs.store.run_store import RunFolder
 
 JOB_SCRIPT: Final = "job.sh"
 _SCRIPT: Final = '#!/bin/sh\nexec "$@"\n'

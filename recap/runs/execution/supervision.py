@@ -8,10 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-from recap.runs.store.files import Lease, RunState, now
+from recap.runs.store.files import Lease, RunSettings, RunState, now
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunSettings
+from recap.runs.store.run_store import RunFolder
 from recap.storage.user_folder import HOME_VARIABLE
 
 

@@ -20,7 +20,7 @@ from recap.machine.device import choose_device
 from recap.machine.printable import one_line
 from recap.runs.store.files import RunSpec, now
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import PROGRESS, REFERENCE, STOP_RANKS, RunFolder
+from recap.runs.store.run_store import PROGRESS, REFERENCE, STOP_RANKS, RunFolder
 from recap.storage.atomic import replace_json
 from recap.training.group import Group
 from recap.training.loop import StepReport, TrainingLoop

@@ -18,7 +18,7 @@ from recap.errors import DivergenceError, RecapError
 from recap.runs.execution.slurm import requeue
 from recap.runs.store.files import RunSpec
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import STOP_RANKS, RunFolder
+from recap.runs.store.run_store import STOP_RANKS, RunFolder
 
 _POLL_SECONDS: Final = 0.2
 _PR_SET_PDEATHSIG: Final = 1
@@ -33,8 +33,7 @@ def main(arguments: list[str]) -> int:
         print(f"run {run.id} is not waiting for start {attempt} any more", flush=True)
         return 0
     try:
-        spec = run.read_spec()
-        finished = _train(run, spec, attempt, received)
+        finished = _train(run, attempt, received)
     except RecapError as error:
         print(f"recap: {error}", flush=True)
         run.end("failed", _for_runs(error, run), of_attempt=attempt)
@@ -59,7 +58,8 @@ def catch_signals() -> list[int]:
     return received
 
 
-def _train(run: RunFolder, spec: RunSpec, attempt: int, received: list[int]) -> bool:
+def _train(run: RunFolder, attempt: int, received: list[int]) -> bool:
+    spec = run.read_spec()
     if run.has_checkpoint:  # an earlier process died after it wrote the checkpoint
         return True
     if spec.processes > 1:

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from recap.errors import RecapError
+from recap.errors import FormatVersionError, RecapError
 from recap.runs.store.files import RunReference, RunSpec, RunState, StateName
-from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_store import RunFolder
 from recap.training.metrics_file import EpochLine, epoch_seconds
 
 if TYPE_CHECKING:
@@ -64,8 +64,12 @@ def describe_briefly(run: RunFolder) -> RunRow:
 
 
 def _look_at(run: RunFolder) -> tuple[RunRow, RunSpec | None, list[EpochLine], int]:
-    state, error = _state(run)
     spec, epochs = None, None
+    try:
+        state = run.read_state()
+        error = state.error
+    except FormatVersionError as problem:
+        state, error = RunState(state="lost", created=""), str(problem)
     try:
         spec = run.read_spec()
         epochs = spec.train_config().epochs
@@ -101,14 +105,3 @@ def best_epoch(metrics: list[EpochLine]) -> EpochLine | None:
     selecting = [(line, line.get("selection") or line["val"]["all"]) for line in metrics if line.get("val")]
     validated = [(line, mrr) for line, found in selecting if (mrr := found["mrr"]) is not None]
     return max(validated, key=lambda entry: entry[1])[0] if validated else None
-
-
-def _state(run: RunFolder) -> tuple[RunState, str | None]:
-    try:
-        state = run.read_state()
-    except RecapError as error:
-        if not run.path.is_dir():
-            raise
-        # A newer version wrote it.
-        return RunState(state="lost", created=""), str(error)
-    return state, state.error

@@ -5,8 +5,7 @@ from statistics import median
 
 from recap.errors import RecapError
 from recap.runs.store.files import RunSpec
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
+from recap.runs.store.run_store import RunFolder, RunStore
 from recap.training.metrics_file import epoch_seconds
 from recap.training_config import AnyTraining, TrainConfig
 

@@ -1,18 +1,19 @@
-"""The JSON files of a run's folder: what is asked for, the state, the step, the counters' accuracy."""
+"""The JSON files of runs: what is asked for, the state, the counters' accuracy, the settings of all."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypedDict
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self, TypedDict
 
 from pydantic import Field
 
 from recap.config import Config
-from recap.errors import ConfigError, RecapError
+from recap.errors import ConfigError
 from recap.model.config import AnyValue
 from recap.presets import preset_title, training_preset
 from recap.runs.store.process import ProcessIdentity
 from recap.storage.artifacts import check_format
-from recap.storage.json_text import parse_json
+from recap.storage.json_text import read_object
 from recap.training_config import AnyTraining
 
 if TYPE_CHECKING:
@@ -28,19 +29,6 @@ ACTIVE: Final[frozenset[StateName]] = frozenset({"queued", "running", "stopping"
 RESUMABLE: Final[frozenset[StateName]] = frozenset({"stopped", "failed", "lost"})
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object. Raises RecapError: missing, cut off, or not an object."""
-    try:
-        values = parse_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RecapError(f"{path} cannot be read ({error.strerror or error})") from error
-    except ValueError as error:
-        raise RecapError(f"{path} is damaged: expected a JSON object ({error})") from error
-    if not isinstance(values, dict):
-        raise RecapError(f"{path} is damaged: expected a JSON object, got {type(values).__name__}")
-    return values
-
-
 class VersionedConfig(Config):
     """A file that names its format."""
 
@@ -51,7 +39,7 @@ class VersionedConfig(Config):
         """Read and validate a file. Raises FormatVersionError: written by a newer version; RecapError: missing or
         damaged, or a field is missing, unknown or out of range.
         """
-        values = read_json(path)
+        values = read_object(path)
         if isinstance(version := values.get("format_version"), int):
             check_format(path, version, FORMAT_VERSION)
         try:
@@ -142,3 +130,36 @@ class RunReference(TypedDict, total=False):
     tail: "Metrics"
     unseen: "Metrics"
     visit_count: "MetricsByGroup"
+
+
+class SlurmSettings(Config):
+    """Slurm options of each job."""
+
+    partition: str | None = Field(None, description="--partition.")
+    account: str | None = Field(None, description="--account.")
+    time_limit: str | None = Field(None, description="--time, such as 12:00:00.")
+    cpus: int = Field(2, ge=1, description="--cpus-per-task.")
+    memory: str | None = Field(None, description="--mem, such as 8G.")
+    gpu_option: str = Field("--gpus={count}", pattern=r"^--[a-z-]+=[^\s]*\{count\}$", description="How GPUs are asked.")
+    extra: tuple[str, ...] = Field((), description="Further sbatch options, one argument each.")
+    poll_seconds: float = Field(10.0, gt=0, description="Least time between two questions about a job.")
+
+
+class RunSettings(Config):
+    """The runner's settings."""
+
+    cpu_runs: int = Field(1, ge=1, description="Trainings on the CPU at once.")
+    threads: int = Field(
+        default_factory=lambda: max(1, (os.cpu_count() or 2) - 1),
+        ge=1,
+        description="CPU threads of a training; one core is left to the app, because threads that wait for a core "
+        "slow a training down manyfold.",
+    )
+    nice: int = Field(10, ge=0, le=19, description="How far a training's priority is below the app's; 0: equal.")
+    gpu_margin_bytes: int = Field(512 << 20, ge=0, description="GPU memory kept free with every lease.")
+    default_gpu_bytes: int = Field(3 << 30, ge=0, description="Lease of a run whose memory nobody has measured yet.")
+    poll_seconds: float = Field(0.5, gt=0, description="Time between two looks at the queue.")
+    idle_seconds: float = Field(20.0, ge=0, description="A runner without work ends after this.")
+    stop_seconds: float = Field(30.0, ge=0, description="Time a stopping run gets before its processes are signalled.")
+    kill_seconds: float = Field(15.0, ge=0, description="Time after that before they are killed.")
+    slurm: SlurmSettings = Field(default_factory=lambda: SlurmSettings(), description="The cluster.")

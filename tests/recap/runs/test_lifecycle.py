@@ -23,8 +23,7 @@ from recap.runs.store.description import describe_run
 from recap.runs.store.estimates import estimate
 from recap.runs.store.files import Lease, RunState
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
+from recap.runs.store.run_store import RunFolder, RunStore
 from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors
 from recap.training.loop import STATE_FILE

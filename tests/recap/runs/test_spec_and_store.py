@@ -13,8 +13,7 @@ from recap.runs.execution import control
 from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.estimates import work_per_epoch
 from recap.runs.store.files import RunSpec, RunState, StateName
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import ReadOnlyError, RunStore
+from recap.runs.store.run_store import ReadOnlyError, RunFolder, RunStore
 from recap.runs.store.submission import build_specs
 from recap.training.metrics_file import EpochLine
 from recap.training_config import TrainConfig
@@ -138,7 +137,7 @@ def test_a_read_only_store_refuses_every_change(store: RunStore, dataset_folder:
         lambda: control.stop(shown, run),
         lambda: control.resume(shown, run),
         lambda: shown.remove(run),
-        lambda: control.write_notes(shown, run, "x"),
+        lambda: shown.write_notes(run, "x"),
     ):
         with pytest.raises(ReadOnlyError, match="this server is read-only"):
             act()
@@ -150,10 +149,10 @@ def test_notes_hold_any_text(store: RunStore, dataset_folder: Path) -> None:
     wild = '../../etc/passwd\n\'; rm -rf /; "$(reboot)" `x` \x00 [red]\u202e'
     (run,) = store.add([tiny_spec(dataset_folder, notes=wild)])
     assert run.read_spec().notes == wild
-    control.write_notes(store, run, "a/b" + wild)
+    store.write_notes(run, "a/b" + wild)
     assert describe_briefly(run)["notes"] == "a/b" + wild
     with pytest.raises(ConfigError, match="notes"):
-        control.write_notes(store, run, "x" * 2001)
+        store.write_notes(run, "x" * 2001)
     assert sorted(path.name for path in store.folder.iterdir() if not path.name.startswith(".")) == [
         "1",
         "settings.json",
