@@ -7,10 +7,11 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from analysis.formatting import byte_size, share, stopwatch
+from recap.evaluation.metrics import MetricsByGroup
 from recap.model.config import Stage
 from recap.runs.execution.gpus import Gpu
 from recap.runs.store.description import RunRow
-from recap.runs.store.files import Lease, RunReference
+from recap.runs.store.files import Lease
 from recap.training.metrics_file import EpochLine
 from recap.training_config import AnyTraining, TrainConfig, TrainingSummary
 
@@ -72,15 +73,11 @@ def curve_table(metrics: list[EpochLine], curve: TrainingCurve) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["epoch", "series", "value"]).dropna(subset=["value"])
 
 
-def counter_levels(reference: RunReference, curve: TrainingCurve) -> dict[str, float]:
+def counter_levels(reference: dict[str, MetricsByGroup], curve: TrainingCurve) -> dict[str, float]:
     """Each counter's value over all validation cases, by label; empty for curves without such a level."""
     if curve == "loss" or not reference:
         return {}
-    both: dict[str, Mapping[str, Any]] = {
-        "visit_count": reference.get("visit_count", {}),
-        "count_plus_markov": reference,
-    }
-    found = {_COUNTERS[name]: (groups.get("all") or {}).get(curve) for name, groups in both.items()}
+    found = {label: (reference.get(name, {}).get("all") or {}).get(curve) for name, label in _COUNTERS.items()}
     return {label: float(value) for label, value in found.items() if value is not None}
 
 

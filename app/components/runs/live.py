@@ -16,11 +16,12 @@ from app.pages import COMPARE, EXPLAIN, OVERVIEW
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.errors import RecapError
+from recap.evaluation.metrics import MetricsByGroup
 from recap.machine.printable import count_of, markdown_text
 from recap.runs.execution import control
 from recap.runs.execution.logs import read_log
 from recap.runs.store.description import RunDescription, RunRow, best_epoch, describe_run
-from recap.runs.store.files import ACTIVE, MAX_NOTES, RESUMABLE, RunReference
+from recap.runs.store.files import ACTIVE, MAX_NOTES, RESUMABLE
 from recap.runs.store.run_store import RunFolder, RunStore
 from recap.training.metrics_file import METRICS_FILE, EpochLine, read_metrics
 from recap.training_config import AnyTraining, TrainingSummary
@@ -137,7 +138,7 @@ def _show_numbers(run: RunFolder, described: RunDescription) -> None:
             st.metric("Training time", duration(run.read_summary().get("seconds")), width="content")
 
 
-def show_curves(config: AnyTraining, metrics: list[EpochLine], reference: RunReference) -> None:
+def show_curves(config: AnyTraining, metrics: list[EpochLine], reference: dict[str, MetricsByGroup]) -> None:
     tables = {curve: curve_table(metrics, curve) for curve in CURVES}
     levels = {curve: counter_levels(reference, curve) for curve in CURVES}
     # One point is no curve, but next to the counters' lines it says how good the model is.

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from recap.errors import FormatVersionError, RecapError
-from recap.runs.store.files import RunReference, RunSpec, RunState, StateName
+from recap.runs.store.files import RunSpec, RunState, StateName
 from recap.runs.store.run_store import RunFolder
 from recap.training.metrics_file import EpochLine, epoch_seconds
 
 if TYPE_CHECKING:
-    from recap.evaluation.metrics import Metrics
+    from recap.evaluation.metrics import Metrics, MetricsByGroup
 
 
 class RunRow(TypedDict):
@@ -40,7 +40,7 @@ class RunDescription(RunRow):
 
     spec: dict[str, Any] | None
     metrics: list[EpochLine]
-    reference: RunReference
+    reference: "dict[str, MetricsByGroup]"
     attempt: int
     progress: dict[str, Any]
 

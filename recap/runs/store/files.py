@@ -3,7 +3,7 @@
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self, TypedDict
+from typing import ClassVar, Final, Literal, Self
 
 from pydantic import Field
 
@@ -15,9 +15,6 @@ from recap.runs.store.process import ProcessIdentity
 from recap.storage.artifacts import check_format
 from recap.storage.json_text import read_object
 from recap.training_config import AnyTraining
-
-if TYPE_CHECKING:
-    from recap.evaluation.metrics import Metrics, MetricsByGroup
 
 FORMAT_VERSION: Final = 1
 MAX_NOTES: Final = 2000
@@ -116,20 +113,6 @@ class RunState(VersionedConfig):
 def now() -> str:
     """The current time, as states record it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-class RunReference(TypedDict, total=False):
-    """`reference.json`: metrics of counting on the validation cases; empty before, and without cases. ``all`` and so on
-    belong to ``model``; ``visit_count`` has the same for counting visits alone.
-    """
-
-    model: str
-    split: str
-    all: "Metrics"
-    head: "Metrics"
-    tail: "Metrics"
-    unseen: "Metrics"
-    visit_count: "MetricsByGroup"
 
 
 class SlurmSettings(Config):

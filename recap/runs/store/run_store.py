@@ -5,13 +5,13 @@ from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
 from recap.errors import ConfigError, FormatVersionError, RecapError
-from recap.runs.store.files import ACTIVE, RunReference, RunSettings, RunSpec, RunState, StateName, now
+from recap.runs.store.files import ACTIVE, RunSettings, RunSpec, RunState, StateName, now
 from recap.runs.store.process import ProcessIdentity
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
@@ -19,6 +19,9 @@ from recap.storage.json_text import read_object
 from recap.storage.user_folder import make_folder, user_subfolder
 from recap.training.metrics_file import METRICS_FILE, EpochLine, read_metrics
 from recap.training_config import TrainingSummary
+
+if TYPE_CHECKING:
+    from recap.evaluation.metrics import MetricsByGroup
 
 SPEC: Final = "spec.json"
 STATE: Final = "state.json"
@@ -135,9 +138,12 @@ class RunFolder:
         """The summary of the finished run's checkpoint; empty before."""
         return cast(TrainingSummary, self._read_if_there(f"{CHECKPOINTS}/{self.checkpoint.name}/summary.json"))
 
-    def read_reference(self) -> RunReference:
-        """Accuracy of counting on the validation cases; empty before."""
-        return cast(RunReference, self._read_if_there(REFERENCE))
+    def read_reference(self) -> "dict[str, MetricsByGroup]":
+        """Metrics of counting baselines on the validation cases, by name; empty before, and without cases."""
+        found = self._read_if_there(REFERENCE)
+        return (
+            found if "model" not in found else {found["model"]: found, "visit_count": found["visit_count"]}
+        )  # earlier
 
     def _read_if_there(self, name: str) -> dict[str, Any]:
         try:
