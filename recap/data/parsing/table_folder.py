@@ -21,9 +21,7 @@ _NO_NAME: Final = re.compile(
 
 
 def table_files(folder: Path) -> list[Path]:
-    """The files of the kind that most are of, hidden ones left out; of a dataset in parts those that name a part.
-    Raises DataError: there are too many.
-    """
+    """The files of the most frequent kind, or the parts of a split. Raises DataError: there are too many."""
     found = (path for path in folder.rglob("*") if path.is_file())
     shown = (path for path in found if not re.search(r"(^|/)[._]", path.relative_to(folder).as_posix()))
     files = sorted(islice(shown, _MOST_FILES + 1))
