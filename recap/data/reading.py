@@ -56,7 +56,7 @@ def _of_folder(folder: Path) -> tuple[str, str] | None:
         mark = known.get("files", [""])[0]
         if mark and fnmatch.filter(names, f"*{mark}"):
             return (form, f"it has a {mark.rstrip('*')} file")
-    files = table_files(folder) or sorted(path for path in folder.rglob("*.*") if path.is_file())[:1]
+    files = table_files(folder)[0] or sorted(path for path in folder.rglob("*.*") if path.is_file())[:1]
     if not files:
         return None
     found = _of_file(files[0], None)
@@ -81,7 +81,7 @@ def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
     text = magic.decode("latin-1")
     for mark, kind, better in KNOWN_FILES["others"] if not _is_track(text) else ():
         if kind.split(",")[0] == said or re.match(mark, text, re.DOTALL | re.ASCII):
-            raise DataError(f"{path.name} is {kind}; save it as {better}")
+            raise DataError(f"{path.name} is {kind}; save {better}")
     if path.suffix in (".dyna", ".geo"):
         return ("libcity", f"its name ends in {path.suffix}")
     if magic.startswith(ZIP_MAGIC) and is_workbook(path):

@@ -20,8 +20,8 @@ _NO_NAME: Final = re.compile(
 """Names that number parts or say a month; others may be a user or a place."""
 
 
-def table_files(folder: Path) -> list[Path]:
-    """The files of the most frequent kind, or the parts of a split. Raises DataError: there are too many."""
+def table_files(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The files of the most frequent kind, or of a split its parts and the others. Raises DataError: too many."""
     found = (path for path in folder.rglob("*") if path.is_file())
     shown = (path for path in found if not re.search(r"(^|/)[._]", path.relative_to(folder).as_posix()))
     files = sorted(islice(shown, _MOST_FILES + 1))
@@ -31,8 +31,10 @@ def table_files(folder: Path) -> list[Path]:
     kind = max(_SUFFIXES, key=lambda suffix: (kinds.count(suffix), suffix == ".csv"))
     files = [path for path, suffix in zip(files, kinds, strict=True) if suffix == kind]
     splits = [split_of(path.relative_to(folder)) for path in files]
+    if not {"train", "test"} <= {*splits}:
+        return files, []
     parts = [path for path, split in zip(files, splits, strict=True) if split]
-    return parts if {"train", "test"} <= {*splits} else files
+    return parts, [path for path in files if path not in parts]
 
 
 def labels_of(folder: Path, files: list[Path]) -> dict[str, list[str]]:

@@ -94,7 +94,7 @@ def open_table(path: Path, source_format: str, options: ReadOptions) -> TableSou
 
 def _open_folder(folder: Path, source_format: str, options: ReadOptions) -> TableSource:
     """The files of a folder one after the other, with columns for what their names say."""
-    files = table_files(folder)
+    files, left = table_files(folder)
     sources = [open_table(file, source_format, options) for file in files]
     labels = labels_of(folder, files)
     for source in sources:
@@ -102,7 +102,12 @@ def _open_folder(folder: Path, source_format: str, options: ReadOptions) -> Tabl
             columns = "; ".join(f"{item.name}: {', '.join(item.names)[:100]}" for item in (sources[0], source))
             raise DataError(f"the files of {folder.name} have different columns ({columns}); name the one of check-ins")
     labels = {name if name not in sources[0].names else f"{name} name": values for name, values in labels.items()}
-    return chain_sources(folder.name, sources, labels)
+    source = chain_sources(folder.name, sources, labels)
+    names = ", ".join(path.name for path in left[:3])
+    source.notes = [
+        f"{len(left)} of the files are not read, since their names say no part of a split: {names}."
+    ] * bool(left)
+    return source
 
 
 def chain_sources(name: str, sources: Sequence[TableSource], labels: Mapping[str, Sequence[str]]) -> TableSource:
