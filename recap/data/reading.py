@@ -24,8 +24,6 @@ from recap.errors import ConfigError, DataError
 NAMED: Final = "you named the format"
 SOURCE_FORMATS: Final = ("foursquare", "getnext", "gowalla", "libcity", "recbole", "csv", "json", "parquet")
 OWN_FORMATS: Final = ("csv", "json", "parquet", "xlsx", "arrow")
-
-
 _OPENERS: Final[dict[str, Callable[[Path, str, ReadOptions], TableSource]]] = {
     **dict.fromkeys(KNOWN_FILES["published"], open_published),
     **dict.fromkeys(OWN_FORMATS, open_table),
@@ -75,9 +73,8 @@ def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
         return ("parquet", "it begins with Parquet's mark")
     if magic.startswith(_ARROW):
         return ("arrow", "it begins as Feather, Arrow or ORC do")
-    said = next(
-        (kind for endings, kind in KNOWN_FILES["suffixes"].items() if path.suffix.lower() in endings.split()), None
-    )
+    kinds = (kind for endings, kind in KNOWN_FILES["suffixes"].items() if path.suffix.lower() in endings.split())
+    said = next(kinds, None)
     text = magic.decode("latin-1")
     for mark, kind, better in KNOWN_FILES["others"] if not _is_track(text) else ():
         if kind.split(",")[0] == said or re.match(mark, text, re.DOTALL | re.ASCII):
@@ -124,22 +121,19 @@ def _is_track(head: str) -> bool:
 def read_checkins(
     path: Path, source_format: str, options: ReadOptions | None = None, sink: Sink | None = None
 ) -> RawRead:
-    """Read raw check-ins in a named format; ``auto`` detects it. Raises ConfigError: the format is unknown, or ids are
-    to be joined block by block; DataError: the file cannot be read as that format. ``sink``: takes the rows block by
-    block, in formats that can.
+    """Read raw check-ins in a named format; ``auto`` detects it. ``sink``: takes the rows block by block. Raises
+    ConfigError: an unknown format, or ids to be joined block by block; DataError: the file cannot be read as that.
     """
     options = options or ReadOptions()
-    if source_format == "auto":
-        source_format, _ = detect_format(path, options.encoding)
-    if source_format not in _OPENERS:
+    if source_format not in ("auto", *_OPENERS):
         raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(_OPENERS)}")
     if sink is not None and options.ids is not None:
         raise ConfigError("--text ids=join works in memory only; leave it out, or use --engine memory")
-    if source_format in OWN_FORMATS and not options.is_settled:
-        found = understand_table(path, source_format, options)
-        if not found.options.is_settled:
+    if source_format == "auto" or not options.is_settled:
+        found = understand(path, source_format, options)
+        if found.question is not None and not found.options.is_settled:
             raise DataError(found.refusal())
-        options = found.options
+        source_format, options = found.source_format, found.options
     source = _OPENERS[source_format](path, source_format, options)
     read = CheckinTableBuilder(source, options, sink).read(source_format)
     if options.ids is None:

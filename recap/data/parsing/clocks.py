@@ -30,9 +30,8 @@ Clock = Callable[[str], str | None]
 
 
 def find_clock(text: pa.Array, is_named: bool = True) -> Clock | None:
-    """How the clocks of a column are written: as text, as digits (7, 930, 93005), as minutes or seconds of the day, or
-    as a share of it; None if no way reads nearly all values. ``is_named``: the column's name says that it holds times;
-    otherwise numbers are no clocks.
+    """How clocks are written: as text, digits (7, 930, 93005), minutes or seconds of the day, or a share of it; None if
+    no way reads nearly all values. ``is_named``: the column's name says that numbers may be clocks.
     """
     found = pc.value_counts(text).to_pylist()
     counts = {item["values"]: item["counts"] for item in found if item["values"] and item["values"] not in NOTHING}

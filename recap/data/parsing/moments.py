@@ -61,9 +61,8 @@ class Moments:
     def read(
         self, rows: RowBlock, fields: Mapping[str, str], latitude: np.ndarray, longitude: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """UTC seconds (datetime64[s], NaT where marked) and offsets in minutes (int16, local minus UTC); `remarks` says
-        how many wall-clock times the zone skips or repeats. Raises DataError: no zone is known, or options contradict
-        the times.
+        """UTC seconds (datetime64[s], NaT where marked) and offsets in minutes (int16, local minus UTC). Raises
+        DataError: no zone is known, or options contradict the times.
         """
         is_given = "tz" in fields and self.options.timezone is None
         zones = self._read_zones(rows, fields["tz"]) if is_given else None

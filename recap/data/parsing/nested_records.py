@@ -55,9 +55,8 @@ def records_of(document: Any, name: str) -> list[Any] | None:
         return [dict(zip(document["columns"], row, strict=True)) for row in document["data"]]
     by_user = next((part for part in (document, *document.values()) if _is_by_user(part)), None)
     if by_user is not None:
-        return [
-            {"user": key, **(value if isinstance(value, dict) else {"visits": value})} for key, value in by_user.items()
-        ]
+        records = {key: value if isinstance(value, dict) else {"visits": value} for key, value in by_user.items()}
+        return [{"user": key, **record} for key, record in records.items()]
     lists = {key: items for key, items in document.items() if _has_records(items)}
     visits = {key: items for key, items in lists.items() if _is_of_visits(items)}
     if len(visits) > 1:

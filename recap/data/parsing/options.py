@@ -51,9 +51,8 @@ def parse_bbox(text: str) -> BoundingBox:
         return NAMED_BOXES[text.lower()]
     parts = text.split(",")
     if len(parts) != 4:
-        raise ConfigError(
-            f"--bbox expects west,south,east,north in degrees or one of {', '.join(NAMED_BOXES)}, got {text!r}"
-        )
+        known = ", ".join(NAMED_BOXES)
+        raise ConfigError(f"--bbox expects west,south,east,north in degrees or one of {known}, got {text!r}")
     return BoundingBox.parse(dict(zip(("west", "south", "east", "north"), parts, strict=True)))
 
 

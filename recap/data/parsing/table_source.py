@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -39,10 +39,9 @@ _Row = tuple[int, Flat | None]
 
 @dataclass
 class TableSource:
-    """Columns and rows of a table; those of records within records are called ``outer.inner``. ``crs``: of the
-    geometry, if the file names one that is not in degrees; ``labels``: columns that are the names of files and folders.
-    Of published formats also the names of the files read, columns by field, how times are written, whether they are
-    local, whether the last row happened first, and remarks.
+    """Columns and rows of a table; those of records within records are called ``outer.inner``. ``crs``: of a geometry
+    that is not in degrees; ``labels``: columns that are the names of files and folders. Of published formats also the
+    files, columns by field, the layout of times, whether they are local, whether the last row is first, and remarks.
     """
 
     name: str
@@ -104,9 +103,8 @@ def _open_folder(folder: Path, source_format: str, options: ReadOptions) -> Tabl
     labels = {name if name not in sources[0].names else f"{name} name": values for name, values in labels.items()}
     source = chain_sources(folder.name, sources, labels)
     names = ", ".join(path.name for path in left[:3])
-    source.notes = [
-        f"{len(left)} of the files are not read, since their names say no part of a split: {names}."
-    ] * bool(left)
+    note = f"{len(left)} of the files are not read, since their names say no part of a split: {names}."
+    source.notes = [note] * bool(left)
     return source
 
 
@@ -187,15 +185,13 @@ def _read_arrow(path: Path) -> pa.Table:
 def _projection(schema: pa.Schema) -> str:
     """The reference system of GeoParquet's geometry, such as EPSG:3857; empty where it is one of degrees."""
     geo = json_or_none((schema.metadata or {}).get(b"geo", b"").decode("utf-8", "replace"))
-    columns = geo.get("columns") if isinstance(geo, dict) else None
-    for column in columns.values() if isinstance(columns, dict) else ():
-        crs = column.get("crs") if isinstance(column, dict) else None
-        if isinstance(crs, dict) and str(crs.get("type")).startswith("Projected"):
-            known = found if isinstance(found := crs.get("id"), dict) else {}
-            return (
-                ":".join(str(known[key])[:40] for key in ("authority", "code") if key in known)
-                or str(crs.get("name"))[:60]
-            )
+    with suppress(AttributeError, KeyError, TypeError):  # what has another structure names none
+        for column in geo["columns"].values():
+            crs = column.get("crs") or {}
+            if str(crs.get("type")).startswith("Projected"):
+                known = crs.get("id") or {}
+                code = ":".join(str(known[key])[:40] for key in ("authority", "code") if key in known)
+                return code or str(crs.get("name"))[:60]
     return ""
 
 

@@ -234,9 +234,8 @@ class TextTable:
         self.lines = lines - self.header
 
     def rows(self, wanted: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        """The rows block by block, in order; blank lines, which come as rows of empty values, are left out. Raises
-        DataError: a line longer than 2 MB, quoted values over several lines without ``multiline``, or the last lines
-        have other columns and the report does not skip.
+        """The rows block by block, without blank lines. Raises DataError: a line longer than 2 MB, quoted values over
+        several lines without ``multiline``, or the last lines have other columns and the report does not skip.
         """
         spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}
         marks = spoken.get(self.delimiter, repr(self.delimiter))

@@ -22,13 +22,11 @@ def open_export(path: Path, source_format: str, options: ReadOptions) -> TableSo
     """Open an export of Google's Timeline, Swarm or OwnTracks, or their folder. Raises DataError: no visit in it."""
     export = KNOWN_FILES["exports"][source_format]
     files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-    found: dict[str, list[tuple[int, Flat]]] = {}
-    left = 0
+    found, left = dict[str, list[tuple[int, Flat]]](), 0
     for file in files:
-        records = _records(read_json_text(file, options.encoding))
-        numbered = ((number, _visit(record, export)) for number, record in enumerate(records, 1))
-        found[file.name] = [(number, visit) for number, visit in numbered if visit is not None]
-        left += len(records) - len(found[file.name])
+        records = [_visit(record, export) for record in _records(read_json_text(file, options.encoding))]
+        found[file.name] = [(number, visit) for number, visit in enumerate(records, 1) if visit is not None]
+        left += records.count(None)
     visits = [visit for rows in found.values() for _, visit in rows]
     if not visits:
         is_track = source_format == "owntracks"

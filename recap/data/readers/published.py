@@ -33,13 +33,10 @@ def open_published(path: Path, source_format: str, options: ReadOptions) -> Tabl
     - foursquare: TSMC2014 (Yang, Zhang, Zheng, Yu; IEEE TSMC: Systems 45(1), 2015), plain or .gz.
     - gowalla: a file of the SNAP collection (Cho, Myers, Leskovec; KDD 2011), written newest first. It names no zone;
       `bbox="california"` brings that of the state.
-    - getnext: three CSV files in a folder, one table with `split` and `trajectory_id`; or one of them, without split
-      (Yang, Liu, Zhao; SIGIR 2022). A file without the column `timezone` (minutes) needs the option.
-    - libcity: a folder of check-ins (type ``trajectory`` with locations; Wang et al., SIGSPATIAL 2021) without a zone.
-      Coordinates are ``[longitude,latitude]`` of the place. Times are UTC, except in folders named foursquare_*: there
-      LibCity's conversion wrote wall-clock times, ``Z`` notwithstanding.
-    - recbole: a folder, or an .inter file with the .item file next to it (Zhao et al., CIKM 2021);
-      a file without `timezone_offset` (minutes) needs `timezone`.
+    - getnext: three CSV files in a folder, or one of them without split (Yang, Liu, Zhao; SIGIR 2022).
+    - libcity: a folder of check-ins of type ``trajectory`` (Wang et al., SIGSPATIAL 2021) without a zone, in UTC; in
+      folders named foursquare_* LibCity's conversion wrote wall-clock times, ``Z`` notwithstanding.
+    - recbole: a folder, or an .inter file with the .item file next to it (Zhao et al., CIKM 2021).
     - tist2015: a folder with its ``Checkins`` and ``POIs`` files (Yang, Zhang, Qu; ACM TIST 7(3), 2016).
     """
     form = _FORMS[source_format]
