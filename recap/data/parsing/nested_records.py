@@ -17,10 +17,9 @@ Flat = dict[str, str]
 
 
 def visit_lists(records: Iterable[Any], name: str) -> tuple[str, ...]:
-    """How visits are written inside records, of which those that are none do not count: the path of the list of records
-    that has one for each visit, which have times or coordinates, or the paths of lists of one length, one of times,
-    that have one item for each visit; none where the records are visits themselves. Raises DataError: several lists of
-    visits in a record, one inside another, or such lists of several lengths.
+    """How visits are written inside records: the path of a list that has a record with a time or coordinates for each,
+    or of lists of one length, one of times, that have an item for each; none where the records are visits. Raises
+    DataError: several lists of visits in a record, one inside another, or such lists of several lengths.
     """
     known = [record for record in records if isinstance(record, dict)]
     visits = dict(_lists_of_visits(known))

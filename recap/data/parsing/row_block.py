@@ -49,9 +49,8 @@ def to_numbers(values: pa.Array) -> pa.Array:
 
 @dataclass(eq=False)
 class RowBlock:
-    """The rows of one block while they are parsed: columns, text or typed, and the place of each row in the file, of
-    which ``noun`` says what it counts. The parsing methods return columns of full length; what they find bad goes into
-    the report and is marked in ``bad``, and `finish` leaves it out.
+    """The rows of a block while they are parsed: columns, text or typed, and the place of each row in the file, counted
+    in ``noun``. Methods return columns of full length, and mark in ``bad`` what goes to the report; `finish` drops it.
     """
 
     name: str

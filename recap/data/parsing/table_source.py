@@ -81,14 +81,11 @@ def open_table(path: Path, source_format: str, options: ReadOptions) -> TableSou
     if path.is_dir():
         return _open_folder(path, source_format, options)
     require_file(path)
-    open_as: dict[str, Callable[[Path, ReadOptions], TableSource]] = {
-        "csv": open_text,
-        "json": _open_json,
-        "parquet": partial(_open_typed, is_parquet=True),
-        "xlsx": _open_workbook,
-        "arrow": partial(_open_typed, is_parquet=False),
-    }
-    return open_as[source_format](path, options)
+    if source_format == "csv":
+        return open_text(path, options)
+    if source_format == "json":
+        return _open_json(path, options)
+    return _open_workbook(path, options) if source_format == "xlsx" else _open_typed(path, source_format == "parquet")
 
 
 def _open_folder(folder: Path, source_format: str, options: ReadOptions) -> TableSource:
@@ -127,7 +124,7 @@ def open_text(path: Path, options: ReadOptions, form: Form = MappingProxyType({}
     return TableSource(path.name, table.names, table.rows)
 
 
-def _open_typed(path: Path, options: ReadOptions, *, is_parquet: bool) -> TableSource:
+def _open_typed(path: Path, is_parquet: bool) -> TableSource:
     """Typed columns of Parquet, batch by batch, or of Feather, Arrow or ORC; fields of structures are columns, short
     lists are text, or each visit in a list is a row.
     """

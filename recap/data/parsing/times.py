@@ -65,8 +65,11 @@ def tidy_times(text: pa.Array) -> pa.Array:
         if known[code] is None and "/" in name:
             of_zone = pc.equal(names.indices, code)
             minutes = pc.if_else(of_zone, _offsets_in(pc.if_else(of_zone, before, None), name), minutes)
+    distinct = pc.dictionary_encode(minutes)
+    spelled = [f" {'-' if m < 0 else '+'}{abs(m) // 60:02}:{abs(m) % 60:02}" for m in distinct.dictionary.to_pylist()]
+    offsets = pc.take(pa.array(spelled, pa.string()), distinct.indices)
     after = pc.fill_null(pc.struct_field(parts, "after"), "")
-    return pc.coalesce(pc.binary_join_element_wise(before, _spell_offsets(minutes), after, ""), text)
+    return pc.coalesce(pc.binary_join_element_wise(before, offsets, after, ""), text)
 
 
 def _offsets_in(wall: pa.Array, name: str) -> pa.Array:
@@ -78,12 +81,6 @@ def _offsets_in(wall: pa.Array, name: str) -> pa.Array:
     first = np.ones(len(times), dtype=bool)
     utc = times.dt.tz_localize(zone, ambiguous=first, nonexistent="shift_forward").dt.tz_convert("UTC")
     return pa.array((times - utc.dt.tz_localize(None)).dt.total_seconds() // 60, pa.int64(), from_pandas=True)
-
-
-def _spell_offsets(minutes: pa.Array) -> pa.Array:
-    distinct = pc.dictionary_encode(minutes)
-    spelled = [f" {'-' if m < 0 else '+'}{abs(m) // 60:02}:{abs(m) % 60:02}" for m in distinct.dictionary.to_pylist()]
-    return pc.take(pa.array(spelled, pa.string()), distinct.indices)
 
 
 @dataclass(frozen=True)
