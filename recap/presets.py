@@ -1,5 +1,6 @@
 """Named configurations."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from recap.errors import ConfigError
@@ -92,9 +93,15 @@ def train_preset(name: str) -> TrainConfig:
     )
 
 
-def training_preset(name: str) -> AnyTraining:
-    """A training configuration by RECAP's preset or a published model's name. Raises ConfigError: unknown name."""
-    return published_config(name) if name in PUBLISHED else train_preset(name)
+def training_preset(
+    name: str, *, epochs: int | None = None, seed: int | None = None, changes: Sequence[str] = ()
+) -> AnyTraining:
+    """A training by RECAP's preset or a published model's name, with another length, whose stages keep their share, and
+    ``field=value`` changes. Raises ConfigError: an unknown name or field, or a refused value.
+    """
+    config = published_config(name) if name in PUBLISHED else train_preset(name)
+    config = config if epochs is None else config.with_epochs(epochs)
+    return config.override([*([] if seed is None else [f"seed={seed}"]), *changes])
 
 
 def preset_title(name: str) -> str:
