@@ -67,6 +67,7 @@ class HypergraphNetwork(PublishedNetwork):
 class Dchl(HypergraphNetwork):
     """The score of d is (sum_v g_v u_v) . (sum_v x_vd), every u_v and x_vd of length 1."""
 
+    learns_users = False
     config: DchlConfig
 
     def __init__(self, config: DchlConfig, city: City) -> None:

@@ -6,7 +6,7 @@ Shape suffixes: B windows or cases, K positions, N learned steps, P POIs, D feat
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 import torch
@@ -91,6 +91,8 @@ class Examples(Protocol):
 class PublishedNetwork(nn.Module, ABC):
     """A network over the users and POIs of one dataset. Nothing after a history may change its scores."""
 
+    learns_users: ClassVar[bool] = True
+    """Whether it knows something of each user by number, and so no new one."""
     config: PublishedConfig
     coordinates_P2: Tensor
     category_P: Tensor
@@ -108,11 +110,6 @@ class PublishedNetwork(nn.Module, ABC):
     @property
     def reads_target_time(self) -> bool:
         return self.config.options.get("target_time", False)
-
-    @property
-    def learns_users(self) -> bool:
-        """Whether it has a vector for each user, in a table ``user_embedding``."""
-        return any(name.split(".")[-1] == "user_embedding" for name, _ in self.named_modules())
 
     def prepare(self, city: City) -> None:
         """Compute buffers from the training split before the first step."""

@@ -43,6 +43,7 @@ class Block(nn.Module):
 class Sasrec(SequenceNetwork):
     """f = LN(blocks(E[p] sqrt(d) + position)); the score of d is <f, E[d]>."""
 
+    learns_users = False
     config: SelfAttentionConfig
     visited_V: Tensor
 
@@ -96,6 +97,7 @@ _WINDOWS_AT_ONCE: Final = 256
 class Melt(Sasrec):
     """SASRec with states f + W_U f of tail users and embeddings W_I (contexts) of tail places."""
 
+    learns_users = True
     config: MeltConfig
     acting: Tensor
     is_head_U: Tensor

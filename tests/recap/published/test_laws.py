@@ -1,5 +1,6 @@
 """What every published model must keep, whichever: no look ahead, no company, no chance at test, no order of places."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,10 @@ import torch
 from scipy import sparse
 
 from recap import columns as c
+from recap.asking.predictor import CaseRanker
+from recap.errors import VocabularyError
 from recap.history.graph import TransitionGraph
+from recap.history.moments import Moment
 from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.published.configs import PublishedConfig
 from recap.published.network import City, PublishedScorer, SequenceNetwork
@@ -108,6 +112,14 @@ def test_training_on_a_sequence_is_scoring_its_cases(config: PublishedConfig) ->
 
 
 LEARNS = [config for config in VARIANTS if not config.options.get("target_time")]
+
+
+@pytest.mark.parametrize("config", LEARNS, ids=variant_id)
+def test_a_new_user_is_scored_or_refused(config: PublishedConfig) -> None:
+    ranker = CaseRanker(None, small_city(), scorer=PublishedScorer(shaken(config)))
+    knows = config.network in ("sasrec", "dchl")
+    with nullcontext() if knows else pytest.raises(VocabularyError, match="does not know a new one"):
+        ranker.score(ranker.histories_at(Moment().plus(1, 0)))
 
 
 @pytest.mark.slow
