@@ -35,13 +35,13 @@ def estimate(store: RunStore, spec: RunSpec, device_kind: str) -> Estimate:
     scaled: list[tuple[float, int | None]] = []
     for run in store.runs():
         try:
-            other, state, lines = run.read_spec(), run.read_state(), run.read_metrics()
+            other, state = run.read_spec(), run.read_state()
             other_config = other.train_config()
         except RecapError:
             continue
         if type(other_config) is not type(config) or other.processes != spec.processes:
             continue
-        if not lines or state.device is None or state.device.kind != device_kind:
+        if state.device is None or state.device.kind != device_kind or not (lines := run.read_metrics()):
             continue
         seconds, summary = median(map(epoch_seconds, lines)), run.read_summary()
         memory = summary.get("reserved_gpu_bytes") if device_kind == "cuda" else summary.get("peak_bytes")

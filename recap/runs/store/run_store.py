@@ -123,7 +123,11 @@ class RunFolder:
             return True
 
     def end(self, to: StateName, error: str | None = None, **conditions: Any) -> RunState | None:
-        """Record how a run ended; None if it is over or ``conditions`` of `change` do not hold."""
+        """Record how a run ended, which is finished where its checkpoint is complete; None if it is over or
+        ``conditions`` of `change` do not hold.
+        """
+        if self.has_checkpoint:
+            to, error = "finished", None
         return self.change(ACTIVE, to, error=error, ended=now(), process=None, **conditions)
 
     def read_progress(self) -> dict[str, Any]:

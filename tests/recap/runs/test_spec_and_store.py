@@ -129,6 +129,17 @@ def test_a_change_happens_only_from_the_expected_state(run: RunFolder) -> None:
     assert run.end("finished") is None, "what is over stays over"
 
 
+def test_a_run_with_a_whole_checkpoint_is_finished(run: RunFolder) -> None:
+    """However its process ended: killed as it wrote the records, or lost with the machine and its state file."""
+    run.change({"queued"}, "running", attempt=1)
+    run.checkpoint.mkdir()
+    (run.checkpoint / "SHA256SUMS").touch()
+    assert run.end("failed", "killed", of_attempt=1) is not None
+    assert (run.read_state().state, run.read_state().error) == ("finished", None)
+    (run.path / "state.json").write_text("")
+    assert run.read_state().state == "finished"
+
+
 def test_a_read_only_store_refuses_every_change(store: RunStore, dataset_folder: Path, run: RunFolder) -> None:
     """The server side refuses, whatever the page shows."""
     shown = RunStore(store.folder, read_only=True)
