@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from recap.errors import ConfigError
 from recap.model.config import ModelConfig, PriorConfig
-from recap.published.configs import PUBLISHED, RECAP, TIME_GIVEN, model_title, published_config, published_label
+from recap.published.configs import PUBLISHED, RECAP, TIME_GIVEN, VALUES, published_config, read_published
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
 DEFAULT_PRESET: Final = "recap"
@@ -110,7 +110,7 @@ def preset_title(name: str) -> str:
     >>> preset_title("paper"), preset_title("lotnext")
     ('RECAP (paper)', 'LoTNext')
     """
-    return _TITLES.get(name) or model_title(name)
+    return VALUES[name]["title"] if name in PUBLISHED else _TITLES.get(name, name)
 
 
 def with_time_given(label: str) -> str:
@@ -132,6 +132,9 @@ def checkpoint_label(model: str, train: Any) -> str:
     ('Feature curves', 'RECAP')
     """
     if model != RECAP:
-        return published_label(train)
+        try:
+            return read_published(train).label
+        except (KeyError, TypeError, ConfigError):
+            return "another model"
     preset = train.get("preset") if isinstance(train, dict) else None
     return _TITLES.get(str(preset), _TITLES[DEFAULT_PRESET])
