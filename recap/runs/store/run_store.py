@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 SPEC: Final = "spec.json"
 STATE: Final = "state.json"
 PROGRESS: Final = "progress.json"
-LOG: Final = "train.log"
 REFERENCE: Final = "reference.json"
 CHECKPOINTS: Final = "checkpoints"
 LOCK: Final = ".lock"
@@ -58,7 +57,7 @@ class RunFolder:
 
     @property
     def log(self) -> Path:
-        return self.path / LOG
+        return self.path / "train.log"
 
     def check_is_there(self) -> None:
         """Raises RecapError if the run's folder is gone, or is a link."""
