@@ -50,10 +50,8 @@ def test_a_lease_counts_until_its_process_took_it() -> None:
 
 def test_places_runs_on_what_the_machine_has(store: RunStore) -> None:
     """A CPU slot where there is no GPU, a wait where all is taken, a refusal where it can never run."""
-    spec = RunSpec.parse(
-        {"dataset": "/d", "dataset_hash": "0" * 64, "dataset_name": "d", "cases": 1, "pois": 1, "seed": 1}
-        | {"preset": "paper"}
-    )
+    fields = {"dataset": "/d", "dataset_hash": "0" * 64, "dataset_name": "d", "cases": 1, "pois": 1, "seed": 1}
+    spec = RunSpec.parse(fields | {"preset": "paper"})
     settings = RunSettings(default_gpu_bytes=3 * GB, gpu_margin_bytes=0, cpu_runs=1)
     first = allocate_device(spec, [], [], settings, store)
     assert first is not None and first.kind == "cpu"
