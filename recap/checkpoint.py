@@ -193,10 +193,6 @@ class Checkpoint:
         return GIVEN_TIME_WEIGHTS if self.is_given_time else WEIGHTS
 
     @property
-    def is_recap(self) -> bool:
-        return isinstance(self.manifest.train, TrainConfig)
-
-    @property
     def label(self) -> str:
         """See `checkpoint_label`."""
         label = checkpoint_label(self.manifest.model, self.manifest.train.model_dump())
@@ -237,16 +233,15 @@ class Checkpoint:
     @property
     def inactive_parts(self) -> list[str]:
         """Parts inactive at this checkpoint's epoch; none for a published model."""
-        return self.stage.inactive_parts(self.recap_training.model) if self.is_recap else []
+        train, stage = self.manifest.train, self.manifest.best.stage
+        return stage.inactive_parts(train.model) if isinstance(train, TrainConfig) and stage is not None else []
 
     def match(self, dataset: Dataset) -> Match | None:
         """Find a dataset's users and places in this checkpoint, see `match_dataset`. Raises VocabularyError if it does
         not open with this dataset.
         """
-        manifest = self.manifest
-        trained_on = TrainedOn(
-            manifest.dataset_name, manifest.dataset_hash, manifest.users_hash, published=not self.is_recap
-        )
+        manifest, published = self.manifest, isinstance(self.manifest.train, PublishedConfig)
+        trained_on = TrainedOn(manifest.dataset_name, manifest.dataset_hash, manifest.users_hash, published=published)
         return match_dataset(self.folder, trained_on, dataset)
 
     def build_model(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> Recap:

@@ -90,12 +90,10 @@ class OptimiserConfig(Config):
         None, description="cosine: learning rates fall to 0, step by step; none: they stay."
     )
 
-    retired: ClassVar = {
-        "evidence_learning_rate": AnyValue(),  # words: key of earlier files
-        "weighing_learning_rate": AnyValue(),  # words: key of earlier files
-        "weighing_penalty": AnyValue(),  # words: key of earlier files
-        "weighing_decay": AnyValue(),  # words: key of earlier files
-    }
+    retired: ClassVar = dict.fromkeys(
+        ("evidence_learning_rate", "weighing_learning_rate", "weighing_penalty", "weighing_decay"),  # words: earlier
+        AnyValue(),
+    )
 
     def scale_at(self, passes: float, epochs: int) -> float:
         """Factor on every learning rate after this many epochs.
@@ -168,9 +166,7 @@ class TrainConfig(Config):
     @model_validator(mode="after")
     def _every_part_gets_its_turn(self) -> Self:
         last = self.curriculum.at(self.epochs)
-        asleep = last.inactive_parts(self.model)
-        off = Stage().inactive_parts(self.model)
-        late = [part for part in asleep if part not in off]
+        late = [part for part in last.inactive_parts(self.model) if part not in Stage().inactive_parts(self.model)]
         if self.model.has_prior and self.curriculum.warm_weight > 0 and last.warm_weight == 0:
             late.append("warm_loss")
         if self.sampled_softmax is not None:

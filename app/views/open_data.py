@@ -159,8 +159,7 @@ def _show_training(run: RunFolder) -> None:
         address.leave_note(NEXT.name, markdown_text(said))
         state.choose_source(better.token)
         address.go(NEXT, state.link_to(better))
-    left = seconds_left(run) if described["state"] == "running" else None
-    st.title(run_headline(described, run.read_summary(), left), anchor=False)
+    st.title(run_headline(described, run.read_summary(), seconds_left(described)), anchor=False)
     quiet(words.CONTINUES)
     show_live(run_store.open_store(), run.id)
 

@@ -122,8 +122,7 @@ def _title(store: RunStore, chosen: str | None) -> str:
         return words.NO_RUN
     run = store.get(chosen)
     described = describe_run(run)
-    left = seconds_left(run) if described["state"] == "running" else None
-    return words.run_headline(described, run.read_summary(), left)
+    return words.run_headline(described, run.read_summary(), seconds_left(described))
 
 
 view()

@@ -73,15 +73,13 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
     return frame[[*c.RAW_COLUMNS, c.POI_NAME]]
 
 
-def degrees_of_metres(point: Point, digits: int = 5) -> tuple[float, float]:
-    """(longitude, latitude) of a point in metres from the city's middle, in integer arithmetic: one degree is 111,195 m
-    of latitude and 77,243 m of longitude, exact within 0.5 % in the whole city.
+def degrees_of_metres(point: Point) -> tuple[float, float]:
+    """(longitude, latitude) of a point in metres from the city's middle, to 5 decimals, in integer arithmetic: one
+    degree is 111,195 m of latitude and 77,243 m of longitude, exact within 0.5 % in the whole city.
     """
     x, y = point
-    unit = 10 ** (6 - digits)
-    longitude = (_LONGITUDE_0 + x * 12_946 // 1000) // unit
-    latitude = (_LATITUDE_0 + y * 8_993 // 1000) // unit
-    return longitude / 10**digits, latitude / 10**digits
+    longitude, latitude = _LONGITUDE_0 + x * 12_946 // 1000, _LATITUDE_0 + y * 8_993 // 1000
+    return longitude // 10 / 10**5, latitude // 10 / 10**5
 
 
 def _names(pattern: str, count: int) -> np.ndarray:

@@ -90,11 +90,8 @@ def build_layout() -> Layout:
         streets=[],
         sites=[],
     )
-    for district in DISTRICTS:
-        streets, sites = _lay_streets(district, layout, draws)
-        layout.streets.append(streets)
-        layout.sites.append(sites)
-    return layout
+    laid = [_lay_streets(district, layout, draws) for district in DISTRICTS]
+    return layout._replace(streets=[streets for streets, _ in laid], sites=[sites for _, sites in laid])
 
 
 def _inside_any(points: npt.NDArray[np.int64], outlines: Iterable[Line]) -> npt.NDArray[np.bool_]:

@@ -71,11 +71,11 @@ def inside(points: npt.NDArray[np.int64], polygon: Sequence[Point]) -> npt.NDArr
     return answer
 
 
-def runs(line: Sequence[Point], kept: Sequence[bool], every: int = 1, shortest: int = 3) -> list[Line]:
-    """The stretches of a line whose points are all kept, thinned to every n-th and the last point."""
+def runs(line: Sequence[Point], kept: Sequence[bool], every: int = 1) -> list[Line]:
+    """The stretches of at least three points that are all kept, thinned to every n-th and the last point."""
     stretches = []
     for keep, group in groupby(range(len(line)), key=lambda index: kept[index]):
         indices = list(group)
-        if keep and len(indices) >= shortest:
+        if keep and len(indices) >= 3:
             stretches.append([line[index] for index in (*indices[:-1:every], indices[-1])])
     return stretches

@@ -276,7 +276,7 @@ class TrainingLoop(ABC):
         save_tensors(tensors, self.folder / STATE_FILE, self.progress.model_dump(mode="json"))
 
     def let_go(self) -> None:
-        """Free weights and moments of a finished training; the test needs the memory."""
+        """Free weights and moments of a finished training; what comes next needs the memory."""
         self.optimiser.zero_grad(set_to_none=True)
         self.optimiser.state.clear()
         self.model.to("meta")

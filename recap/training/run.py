@@ -102,9 +102,9 @@ def train(
             write_environment(journal_folder or working, device)
         if not trainer.run(watch, stop, after_epoch):
             return None
+        trainer.let_go()
         given_time = None
         if isinstance(trainer, Trainer) and trainer.config.given_time:
-            trainer.forget_features()
             given_time = GivenTimeTraining(trainer)
             if not given_time.run(watch, stop, resume=resume):
                 return None
@@ -194,7 +194,6 @@ def _write_checkpoint(
     best, best_overall = _keep_weights(out, trainer)
     dataset, device = trainer.dataset, trainer.device
     write_vocabulary(dataset, out)
-    trainer.let_go()
     start = trainer.pretrained.hash if isinstance(trainer, Trainer) and trainer.pretrained is not None else None
     manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall, started_from=start)
     scorer = Checkpoint(out, manifest, hash="").scorer(dataset, trainer.graph, device)

@@ -89,9 +89,9 @@ class Trainer(TrainingLoop):
         curves = self.model.curves
         return None if curves is None else KeptFeatures.compute(curves, self.histories)
 
-    def forget_features(self) -> None:
-        """Free the kept features of a finished training."""
-        self.__dict__.pop("_kept", None)
+    def let_go(self) -> None:
+        self.__dict__.pop("_kept", None)  # the features too
+        super().let_go()
 
     @property
     def histories(self) -> Histories:

@@ -50,19 +50,19 @@ def read_gpus() -> list[Gpu]:
 
 
 def choose_gpus(
-    gpus: list[Gpu], leases: Iterable[tuple[int | None, Lease]], count: int, need_bytes: int, margin_bytes: int
+    gpus: list[Gpu], busy: Iterable[RunState], count: int, need_bytes: int, margin_bytes: int
 ) -> list[Gpu] | None:
     """``count`` GPUs with ``need_bytes`` free each, the fullest first; None if there are too few. Memory leased to a
-    running run is not free, even if unused. ``leases``: pid (None if not yet known) and lease of every running run.
+    running run is not free, even if unused. ``busy``: states of runs with a device.
     """
-    pledged = dict.fromkeys((gpu.uuid for gpu in gpus), 0)
     by_uuid = {gpu.uuid: gpu for gpu in gpus}
-    for pid, lease in leases:
-        for uuid in lease.gpu_uuids:
-            if uuid in by_uuid:
-                taken = by_uuid[uuid].used_by.get(pid, 0) if pid is not None else 0
-                pledged[uuid] += max(0, lease.bytes_each - taken)
-    room = {gpu.uuid: gpu.free_bytes - pledged[gpu.uuid] - margin_bytes for gpu in gpus}
+    room = {gpu.uuid: gpu.free_bytes - margin_bytes for gpu in gpus}
+    for state in busy:
+        if (lease := state.device) is None:
+            continue
+        for uuid in by_uuid.keys() & lease.gpu_uuids:
+            taken = by_uuid[uuid].used_by.get(state.process.pid, 0) if state.process else 0
+            room[uuid] -= max(0, lease.bytes_each - taken)
     fitting = sorted((gpu for gpu in gpus if room[gpu.uuid] >= need_bytes), key=lambda gpu: (room[gpu.uuid], gpu.uuid))
     return fitting[:count] if len(fitting) >= count else None
 
@@ -100,9 +100,7 @@ def allocate_device(
             "submit it with --device cpu, or to a machine that has them"
         )
     need = round(1.2 * (estimate(store, spec, "cuda").bytes or 0)) or settings.default_gpu_bytes
-    held = [(state.process, state.device) for state in busy]
-    leases = [(process.pid if process else None, device) for process, device in held if device is not None]
-    chosen = choose_gpus(gpus, leases, spec.processes, need, settings.gpu_margin_bytes)
+    chosen = choose_gpus(gpus, busy, spec.processes, need, settings.gpu_margin_bytes)
     if chosen is None:
         return None
     names = sorted({gpu.name for gpu in chosen})

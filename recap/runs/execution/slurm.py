@@ -99,9 +99,7 @@ class SlurmQueue:
 
     def _enter_end(self, run: RunFolder, job: Job | None) -> None:
         state = run.read_state()
-        if run.has_checkpoint:
-            run.end("finished", expected=state)
-        elif state.state == "stopping" or (job is not None and job["JobState"].startswith("CANCELLED")):
+        if state.state == "stopping" or (job is not None and job["JobState"].startswith("CANCELLED")):
             run.end("stopped", expected=state)
         elif job is None:
             reason = f"Slurm does not know its job any more; continue with `recap runs resume {run.id}`"

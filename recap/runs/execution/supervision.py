@@ -76,9 +76,7 @@ class Supervisor:
         state = run.read_state()
         if state.state not in ("running", "stopping"):
             return
-        if run.has_checkpoint:
-            run.end("finished", expected=state)
-        elif state.state == "stopping" or code in (-signal.SIGTERM, -signal.SIGINT):
+        if state.state == "stopping" or code in (-signal.SIGTERM, -signal.SIGINT):
             # It was stopped before it trained, or killed; a training saves and enters its own end.
             run.end("stopped", describe_exit(code, run) if code else None, expected=state)
         elif code is not None:

@@ -90,18 +90,12 @@ def write_reference(run: RunFolder, dataset: Dataset, config: AnyTraining) -> No
 
 
 def train_run(
-    run: RunFolder,
-    spec: RunSpec,
-    attempt: int,
-    signals: list[int],
-    *,
-    group: Group | None = None,
-    device: torch.device | None = None,
+    run: RunFolder, attempt: int, signals: list[int], group: Group | None = None, device: torch.device | None = None
 ) -> bool:
     """Train or continue a run; False if it was stopped before its end. Raises RecapError if the dataset is not the one
     the run was queued for, or the training failed.
     """
-    group = group or Group()
+    spec, group = run.read_spec(), group or Group()
     threads = spec.threads or run.read_state().threads
     if threads is not None:  # sums depend on it: a resumed run keeps it
         torch.set_num_threads(threads)

@@ -66,7 +66,7 @@ def _train(run: RunFolder, attempt: int, received: list[int]) -> bool:
         return train_with_several_processes(run, spec, attempt, received)
     from recap.runs.execution.training import train_run
 
-    return train_run(run, spec, attempt, received)
+    return train_run(run, attempt, received)
 
 
 def _why_stopped(run: RunFolder, received: list[int]) -> str | None:
@@ -112,12 +112,11 @@ def train_as_rank(folder: str, attempt: str) -> None:
     from recap.training.group import joined_group
 
     run = RunFolder(Path(folder))
-    spec = run.read_spec()
-    device = choose_device(spec.device)
+    device = choose_device(run.read_spec().device)
     if device.type == "cuda":
         device = choose_device(f"cuda:{os.environ['LOCAL_RANK']}")
     with joined_group(device) as group:
-        train_run(run, spec, int(attempt), [], group=group, device=device)
+        train_run(run, int(attempt), [], group, device)
 
 
 def _die_with_parent() -> None:

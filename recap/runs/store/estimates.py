@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from recap.errors import RecapError
+from recap.runs.store.description import RunDescription
 from recap.runs.store.files import RunSpec
-from recap.runs.store.run_store import RunFolder, RunStore
+from recap.runs.store.run_store import RunStore
 from recap.training.metrics_file import epoch_seconds
 from recap.training_config import AnyTraining, TrainConfig
 
@@ -35,13 +36,13 @@ def estimate(store: RunStore, spec: RunSpec, device_kind: str) -> Estimate:
     scaled: list[tuple[float, int | None]] = []
     for run in store.runs():
         try:
-            other, state, lines = run.read_spec(), run.read_state(), run.read_metrics()
+            other, state = run.read_spec(), run.read_state()
             other_config = other.train_config()
         except RecapError:
             continue
         if type(other_config) is not type(config) or other.processes != spec.processes:
             continue
-        if not lines or state.device is None or state.device.kind != device_kind:
+        if state.device is None or state.device.kind != device_kind or not (lines := run.read_metrics()):
             continue
         seconds, summary = median(map(epoch_seconds, lines)), run.read_summary()
         memory = summary.get("reserved_gpu_bytes") if device_kind == "cuda" else summary.get("peak_bytes")
@@ -62,13 +63,11 @@ def estimate(store: RunStore, spec: RunSpec, device_kind: str) -> Estimate:
     return Estimate(seconds, max(spread, least * seconds), max(filter(None, sizes), default=None), basis)
 
 
-def seconds_left(run: RunFolder) -> float | None:
-    """Time until a run's last epoch, from its epochs so far; None before the first."""
-    lines = run.read_metrics()
-    if not lines:
+def seconds_left(described: RunDescription) -> float | None:
+    """Time until a running run's last epoch, from its epochs so far; None before the first."""
+    if described["state"] != "running" or not described["metrics"] or not described["epochs"]:
         return None
-    epochs = run.read_spec().train_config().epochs
-    return median(map(epoch_seconds, lines[-5:])) * (epochs - lines[-1]["epoch"])
+    return median(map(epoch_seconds, described["metrics"][-5:])) * (described["epochs"] - described["epoch"])
 
 
 def work_per_epoch(config: AnyTraining, cases: int, pois: int) -> float:

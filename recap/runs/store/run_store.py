@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 SPEC: Final = "spec.json"
 STATE: Final = "state.json"
 PROGRESS: Final = "progress.json"
-LOG: Final = "train.log"
 REFERENCE: Final = "reference.json"
 CHECKPOINTS: Final = "checkpoints"
 LOCK: Final = ".lock"
@@ -58,7 +57,7 @@ class RunFolder:
 
     @property
     def log(self) -> Path:
-        return self.path / LOG
+        return self.path / "train.log"
 
     def check_is_there(self) -> None:
         """Raises RecapError if the run's folder is gone, or is a link."""
@@ -123,7 +122,11 @@ class RunFolder:
             return True
 
     def end(self, to: StateName, error: str | None = None, **conditions: Any) -> RunState | None:
-        """Record how a run ended; None if it is over or ``conditions`` of `change` do not hold."""
+        """Record how a run ended, which is finished where its checkpoint is complete; None if it is over or
+        ``conditions`` of `change` do not hold.
+        """
+        if self.has_checkpoint:
+            to, error = "finished", None
         return self.change(ACTIVE, to, error=error, ended=now(), process=None, **conditions)
 
     def read_progress(self) -> dict[str, Any]:

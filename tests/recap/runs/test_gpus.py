@@ -9,6 +9,7 @@ import pytest
 from recap.errors import RecapError
 from recap.runs.execution.gpus import Gpu, allocate_device, choose_gpus, read_gpus
 from recap.runs.store.files import Lease, RunSettings, RunSpec, RunState
+from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_store import RunStore
 
 GB = 1 << 30
@@ -16,8 +17,11 @@ EMPTY = Gpu("GPU-a", "Card", 24 * GB, 24 * GB, 0.0, {})
 BUSY = Gpu("GPU-b", "Card", 10 * GB, 24 * GB, 0.9, {7: 4 * GB, 99: 10 * GB})
 
 
-def lease(uuid: str, size: int) -> Lease:
-    return Lease(kind="cuda", name="Card", gpu_uuids=(uuid,), bytes_each=size * GB)
+def holder(pid: int | None, uuid: str, size: int) -> RunState:
+    """A running run with a lease of so many GB."""
+    lease = Lease(kind="cuda", name="Card", gpu_uuids=(uuid,), bytes_each=size * GB)
+    process = None if pid is None else ProcessIdentity(pid=pid, start_time=0.0, boot_id="", host="")
+    return RunState(state="running", created="", device=lease, process=process)
 
 
 def uuids(chosen: list[Gpu] | None) -> list[str] | None:
@@ -37,19 +41,17 @@ def test_takes_the_fullest_card_that_fits() -> None:
 
 def test_a_lease_counts_until_its_process_took_it() -> None:
     """Process 7 leased 6 GB and has taken 4: 2 of the 10 free GB are promised to it; all 6 before it starts."""
-    assert uuids(choose_gpus([BUSY], [(7, lease("GPU-b", 6))], 1, 8 * GB, 0)) == ["GPU-b"]
-    assert choose_gpus([BUSY], [(7, lease("GPU-b", 6))], 1, 9 * GB, 0) is None
-    assert choose_gpus([BUSY], [(None, lease("GPU-b", 6))], 1, 5 * GB, 0) is None
-    assert uuids(choose_gpus([BUSY], [(7, lease("GPU-b", 3))], 1, 10 * GB, 0)) == ["GPU-b"], "took more than leased"
-    assert uuids(choose_gpus([BUSY], [(7, lease("GPU-gone", 9))], 1, 10 * GB, 0)) == ["GPU-b"]
+    assert uuids(choose_gpus([BUSY], [holder(7, "GPU-b", 6)], 1, 8 * GB, 0)) == ["GPU-b"]
+    assert choose_gpus([BUSY], [holder(7, "GPU-b", 6)], 1, 9 * GB, 0) is None
+    assert choose_gpus([BUSY], [holder(None, "GPU-b", 6)], 1, 5 * GB, 0) is None
+    assert uuids(choose_gpus([BUSY], [holder(7, "GPU-b", 3)], 1, 10 * GB, 0)) == ["GPU-b"], "took more than leased"
+    assert uuids(choose_gpus([BUSY], [holder(7, "GPU-gone", 9)], 1, 10 * GB, 0)) == ["GPU-b"]
 
 
 def test_places_runs_on_what_the_machine_has(store: RunStore) -> None:
     """A CPU slot where there is no GPU, a wait where all is taken, a refusal where it can never run."""
-    spec = RunSpec.parse(
-        {"dataset": "/d", "dataset_hash": "0" * 64, "dataset_name": "d", "cases": 1, "pois": 1, "seed": 1}
-        | {"preset": "paper"}
-    )
+    fields = {"dataset": "/d", "dataset_hash": "0" * 64, "dataset_name": "d", "cases": 1, "pois": 1, "seed": 1}
+    spec = RunSpec.parse(fields | {"preset": "paper"})
     settings = RunSettings(default_gpu_bytes=3 * GB, gpu_margin_bytes=0, cpu_runs=1)
     first = allocate_device(spec, [], [], settings, store)
     assert first is not None and first.kind == "cpu"

@@ -289,9 +289,8 @@ def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path, m
     store.add([tiny_spec(dataset_folder)] * 500)
     replace_json(store.folder / "settings.json", {"poll_seconds": 0.05})
     runner = Runner(store, list_gpus=list)
-    for run in store.runs()[:1]:
-        identity = ProcessIdentity.current()
-        run.change({"queued"}, "running", attempt=1, process=identity.model_dump(), host=identity.host)
+    first, identity = store.runs()[0], ProcessIdentity.current()
+    first.change({"queued"}, "running", attempt=1, process=identity.model_dump(), host=identity.host)
     assert runner.tick()
     reads: list[str] = []
     original = RunFolder.read_state

@@ -129,6 +129,16 @@ def test_a_change_happens_only_from_the_expected_state(run: RunFolder) -> None:
     assert run.end("finished") is None, "what is over stays over"
 
 
+def test_a_run_with_a_whole_checkpoint_is_finished(run: RunFolder) -> None:
+    """However its process ended: killed as it wrote the records, or lost with the machine and its state file."""
+    run.checkpoint.mkdir()
+    (run.checkpoint / "SHA256SUMS").touch()
+    ended = run.end("failed", "killed")
+    assert ended is not None and (ended.state, ended.error) == ("finished", None)
+    (run.path / "state.json").write_text("")
+    assert run.read_state().state == "finished"
+
+
 def test_a_read_only_store_refuses_every_change(store: RunStore, dataset_folder: Path, run: RunFolder) -> None:
     """The server side refuses, whatever the page shows."""
     shown = RunStore(store.folder, read_only=True)
@@ -153,10 +163,8 @@ def test_notes_hold_any_text(store: RunStore, dataset_folder: Path) -> None:
     assert describe_briefly(run)["notes"] == "a/b" + wild
     with pytest.raises(ConfigError, match="notes"):
         store.write_notes(run, "x" * 2001)
-    assert sorted(path.name for path in store.folder.iterdir() if not path.name.startswith(".")) == [
-        "1",
-        "settings.json",
-    ]
+    names = {path.name for path in store.folder.iterdir() if not path.name.startswith(".")}
+    assert names == {"1", "settings.json"}
 
 
 def test_a_newer_versions_run_is_shown_and_left_alone(run: RunFolder) -> None:
@@ -198,11 +206,5 @@ def test_a_run_of_a_published_model(dataset_folder: Path) -> None:
     assert work_per_epoch(latest, 100, 10) == work_per_epoch(whole, 25, 10) == work_per_epoch(whole, 100, 10) / 4
     (span,) = stage_spans(config)
     assert (span.name, span.first, span.last) == ("REPLAY", 1, 50)
-    line: EpochLine = {
-        "epoch": 1,
-        "loss": {"main": 2.0},
-        "learning_rate": {"all": 0.01},
-        "steps_per_second": 1.0,
-        "seconds": 3.0,
-    }
+    line: EpochLine = {"epoch": 1, "loss": {"main": 2.0}, "learning_rate": {}, "steps_per_second": 1.0, "seconds": 3.0}
     assert curve_table([line], "loss").to_dict("records") == [{"epoch": 1, "series": "main", "value": 2.0}]
