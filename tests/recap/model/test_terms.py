@@ -108,14 +108,11 @@ def test_scores_without_terms_equal_a_model_that_never_had_them(name: str) -> No
         assert torch.equal(expected, total_BP) is not bool(left_out & answer)
 
 
-def off(model: Recap, sets: list[frozenset[str]], rows: list[int]) -> Tensor:
-    """Totals of cases, each with something of its own switched off."""
-    batch = batch_of(CITY)
-    histories = [History.until(batch.checkins, row) for row in rows]
-    variants = [Counterfactual(history, off=names) for history, names in zip(histories, sets, strict=True)]
-    graph = TransitionGraph.from_dataset(CITY)
-    alone = [pack_counterfactuals([variant], model, graph) for variant in variants]
-    return torch.cat([RecapScorer(model, Stage()).score(*packed).total for packed in alone])
+def off(model: Recap, names: frozenset[str], rows: list[int]) -> Tensor:
+    """Totals of cases with something switched off."""
+    variants = [Counterfactual(History.until(batch_of(CITY).checkins, row), off=names) for row in rows]
+    packed = pack_counterfactuals(variants, model, TransitionGraph.from_dataset(CITY))
+    return RecapScorer(model, Stage()).score(*packed).total
 
 
 @pytest.mark.parametrize("changes", [{}, CURVES | {"core_scope": "unvisited"}, CURVES], ids=["paper", "new", "all"])
@@ -126,7 +123,7 @@ def test_what_is_off_in_a_copy_of_a_case(changes: dict[str, Any]) -> None:
     term, group = model.terms[-2].name, model.terms[1].group
     rows = CASES[::20].tolist()
     kinds = [frozenset[str](), frozenset({term}), frozenset({group, "core"}), frozenset({GRAPH_TOKEN})]
-    found = off(model, kinds * len(rows), [row for row in rows for _ in kinds]).view(len(rows), len(kinds), -1)
+    found = torch.stack([off(model, names, rows) for names in kinds], dim=1)
     batch = batch_of(CITY, torch.tensor(rows))
     names = frozenset(entry.name for entry in model.terms if entry.group in (group, "core"))
     torch.testing.assert_close(found[:, 0], scorer.score(batch).total, rtol=0, atol=1e-9)
@@ -189,9 +186,8 @@ def test_edited_counts_are_those_of_a_graph_that_was_edited(changes: dict[str, A
         )
         edges = {new: count} if known is None else {known: count, new: count, (known[1], new[1]): count}
         mine = {edge: value for edge, value in edges.items() if value >= everyone(graph, edge) - theirs.get(edge, 0)}
-        variant = Counterfactual(History.until(checkins, row), edges=mine)
-        packed, interventions = pack_counterfactuals([variant], model, graph)
-        found = RecapScorer(model, Stage()).score(packed, interventions).total
+        packed = pack_counterfactuals([Counterfactual(History.until(checkins, row), edges=mine)], model, graph)
+        found = RecapScorer(model, Stage()).score(*packed).total
         edited = edited_graph(graph, mine)
         other = Recap(model.config, CITY, edited, torch.float64).eval()
         other.load_state_dict(model.state_dict())

@@ -425,10 +425,9 @@ def test_sthgcn_finds_similar_earlier_trajectories_of_others() -> None:
     checkins = CheckinTensors.from_dataset(dataset)
     batch = Histories(checkins, torch.tensor([10]))  # user 3, trajectory 2
     prefixes, start = prefixes_of(batch, 9), checkins.seconds_T[torch.tensor([8])]
-    firsts, lasts = checkins.trajectory_rows(torch.arange(6))
-    assert firsts.tolist() == [0, 2, 5, 6, 8, 12] and lasts.tolist() == [1, 4, 5, 7, 11, 13]
-    earlier = [found.tolist() for found in earlier_trajectories(batch, 5)]
-    assert prefixes.row_H.tolist() == [8, 9, 10] and earlier == [[0], [3]], "his own is a neighbour of its kind"
+    ends = [row_J.tolist() for row_J in checkins.trajectory_rows(torch.arange(6))]
+    assert prefixes.row_H.tolist() == [8, 9, 10] and ends == [[0, 2, 5, 6, 8, 12], [1, 4, 5, 7, 11, 13]]
+    assert [found.tolist() for found in earlier_trajectories(batch, 5)] == [[0], [3]], "his own is one of its kind"
     find = SimilarTrajectories(City.of(dataset)).find
     assert [found.tolist() for found in find(prefixes, start, 5, 0.005)] == [[0, 0], [1, 0]]
     assert [found.tolist() for found in find(prefixes, start, 1, 0.005)] == [[0], [1]]
