@@ -14,8 +14,8 @@ from pydantic import Field
 
 from app.sources import own_datasets
 from recap.config import Config
-from recap.data.out_of_core import choose_engine
 from recap.data.parsing.options import ReadOptions
+from recap.data.preparation import choose_engine
 from recap.data.reading import detect_format
 from recap.errors import ConfigError, DataError
 from recap.storage.artifacts import DATASET_MANIFEST

@@ -30,9 +30,9 @@ from benchmarks.demo_city.published import ship_published
 from recap import columns as c
 from recap.baselines import AT_TIME, COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
-from recap.data.card import dataset_card
 from recap.data.cleaning import data_preset
 from recap.data.dataset import Dataset
+from recap.data.inspection import dataset_card
 from recap.data.preparation import prepare_dataset
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import write_records

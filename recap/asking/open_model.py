@@ -9,11 +9,11 @@ from typing import Any, Final
 import pandas as pd
 import torch
 
+from recap.asking.extension import extend_dataset
 from recap.asking.predictor import CaseRanker, Predictor
 from recap.baselines import BASELINES, PRETRAINED
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.data.extension import Extension, extend_dataset
 from recap.errors import ConfigError, VocabularyError
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors
@@ -38,7 +38,7 @@ def open_model(
     model: str | Path | Checkpoint,
     dataset: Dataset,
     *,
-    extension: Extension | None = None,
+    extension: Dataset | None = None,
     graph: TransitionGraph | None = None,
     checkins: CheckinTensors | None = None,
     device: torch.device | str = "cpu",
@@ -52,7 +52,7 @@ def open_model(
     Args:
         model: one of `BASELINES`, `pretrained` or a checkpoint folder; names win over folders, ``./NAME`` is a folder;
             or a checkpoint that was read before.
-        extension: of ``dataset``; its new places are candidates where curves score them.
+        extension: of ``dataset``, see `extend_dataset`; its new places are candidates where curves score them.
         graph, checkins: of ``dataset``, if made before.
         given_time: ask where at a given time; a model that must read the time is asked so anyway.
         keep: whether a fit is written to the user's cache.
@@ -61,7 +61,7 @@ def open_model(
     VocabularyError: the checkpoint does not open with the dataset, or with the extension's new users or places.
     """
     fitted_on = graph or TransitionGraph.from_dataset(dataset)
-    opened = dataset if extension is None else extension.dataset
+    opened = extension or dataset
     graph = fitted_on if extension is None else TransitionGraph.from_dataset(opened)
     checkpoint: Checkpoint | None = None
     scorer: Scorer
@@ -105,9 +105,8 @@ def open_for_prediction(
     if raw is None and dataset.unseen is None:
         return open_model(model, dataset, **asked), []
     try:
-        extension = extend_dataset(dataset, raw)
-        opened = open_model(model, dataset, extension=extension, **asked)
-        return opened, [extension.line] * bool(extension.line)
+        extension, added = extend_dataset(dataset, raw)
+        return open_model(model, dataset, extension=extension, **asked), [added] * bool(added)
     except VocabularyError:
         if dataset.unseen is None:
             raise

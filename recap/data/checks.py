@@ -77,19 +77,14 @@ class _Sorted:
         return f"user {item[c.USER_ID]} at {item[c.POI_ID]}, {item[c.TIME]:%Y-%m-%d %H:%M:%S} UTC"
 
     def found(
-        self,
-        kind: str,
-        rows: Collection[Any],
-        examples: Iterable[str] | None = None,
-        words: str = "advice",
-        **values: object,
+        self, kind: str, rows: Collection[Any], examples: Iterable[str] | None = None, **values: object
     ) -> Iterator[Problem]:
         """A problem in the words of `checks.toml`, unless no row has it, with the first few examples, else rows."""
         if len(rows):
             shown = list(islice(map(self.describe, rows) if examples is None else examples, _SHOWN))
             said = {name: text.format(**values) for name, text in _WORDS[kind].items()}
             title = said.get("one", said["many"]) if len(rows) == 1 else said["many"]
-            yield Problem(kind=kind, title=title, count=len(rows), examples=shown, advice=said[words])
+            yield Problem(kind=kind, title=title, count=len(rows), examples=shown, advice=said["advice"])
 
 
 def _worst(sizes: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -156,9 +151,9 @@ def _zones(table: _Sorted) -> Iterator[Problem]:
     rows = np.flatnonzero(expected != table.minutes)
     as_read, by_place = (_at_night(table.seconds + 60 * minutes) for minutes in (table.minutes, expected))
     zone = propose_zone(table.latitude, table.longitude) if len(rows) else ""
-    swapped = len(rows) > 0 and look_swapped(table.latitude[rows], table.longitude[rows])
-    values = {"as_read": as_read.sum(), "by_place": by_place.sum(), "zone": zone}
-    yield from table.found("odd_zone", rows, words="swapped" if swapped else "advice", **values)
+    for problem in table.found("odd_zone", rows, as_read=as_read.sum(), by_place=by_place.sum(), zone=zone):
+        swapped = look_swapped(table.latitude[rows], table.longitude[rows])
+        yield problem.model_copy(update={"advice": _WORDS["odd_zone"]["swapped"]}) if swapped else problem
     as_written = _at_night(table.seconds)
     is_quieter = as_written.sum() <= QUIETER * as_read.sum() and as_read.mean() >= NIGHT_SHARE
     is_far = np.abs(np.median(table.minutes)) >= LEAST_SHIFT_MINUTES
@@ -224,6 +219,3 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
         parts = pd.Series(split).groupby(table.raw[c.TRAJECTORY_ID].astype(str).to_numpy()).nunique()
         several = parts[parts > 1].index
         yield from table.found("split_trajectories", several, map(str, several))
-    for kind, codes in (("unknown_users", table.user), ("unknown_pois", table.poi)):
-        unknown = np.setdiff1d(codes[~train], codes[train])
-        yield from table.found(kind, unknown, map(table.describe, np.flatnonzero(np.isin(codes, unknown)).tolist()))

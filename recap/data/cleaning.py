@@ -3,6 +3,7 @@
 Shape suffix: T check-ins, as aligned arrays sorted by (user, time, source row).
 """
 
+from collections.abc import Sequence
 from typing import Final, Literal, Self
 
 import numpy as np
@@ -117,16 +118,14 @@ def number_rows(raw: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, np.ndarray
     return pd.DataFrame(columns, copy=False).take(order), user_ids, poi_ids
 
 
-def number_ids(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Number ids from 0 in lexicographic order of those that occur. Returns int32 index of each row, and the ids by
-    index.
+def number_ids(ids: pd.Series, known: Sequence[str] | pd.Series = ()) -> tuple[np.ndarray, np.ndarray]:
+    """Number ids from 0: known ones as they are, then the others that occur in lexicographic order. Returns int32 index
+    of each row, and the ids by index.
     """
     codes, uniques = pd.factorize(ids)
-    names = np.asarray(uniques).astype(str)
-    order = np.argsort(names, kind="stable")
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return rank[codes], names[order].astype(object)
+    names, before = pd.Index([*map(str, uniques)], dtype=object), pd.Index(known, dtype=object)
+    every = before.append(names.difference(before, sort=True))
+    return every.get_indexer(names).astype(np.int32)[codes], every.to_numpy()
 
 
 def clean_rows(rows: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, pd.DataFrame, CleaningReport]:
@@ -162,7 +161,7 @@ def clean_rows(rows: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, pd
         is_new = (np.diff(user) != 0) | (np.diff(rows[c.TRAJECTORY_ID]) != 0)
         trajectory = np.cumsum(np.append(True, is_new)) - 1
     split = rows[c.SPLIT] if is_given else split_by_time(seconds, rows.index.to_numpy(), trajectory, config)
-    rows = rows.assign(**{c.SPLIT: split, c.TRAJECTORY: trajectory, c.HISTORY_ONLY: False})
+    rows = rows.assign(**{c.SPLIT: split, c.TRAJECTORY: trajectory})
     left, unseen = _hold_out(rows, config, 1 if is_given else config.min_trajectory_length, dropped)
     is_pair = np.diff(left[c.TRAJECTORY]) == 0
     if not (is_pair & (left[c.SPLIT].to_numpy()[1:] == c.TRAIN)).any():
@@ -193,51 +192,31 @@ def _repeats(rows: pd.DataFrame) -> np.ndarray:
 def _hold_out(
     rows: pd.DataFrame, config: DataConfig, min_length: int, dropped: dict[str, int]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Remove or set aside validation and test rows that make no cases, and count them; the rows left, and those that
-    training has not seen.
+    """Remove or set aside validation and test rows that make no cases, and count them, each for one reason; the rows
+    left, and those that training has not seen.
     """
-    unseen, trained = [], rows.loc[rows[c.SPLIT] == c.TRAIN, [c.USER, c.POI]]
-    known = {name: np.bincount(trained[name], minlength=rows[name].max() + 1) > 0 for name in trained}
-    for step in ("short", c.USER, c.POI) if config.removal_order == "short_first" else (c.USER, c.POI, "short"):
-        is_held_out = rows[c.SPLIT].to_numpy() != c.TRAIN
-        if step == "short":
-            trajectory = rows[c.TRAJECTORY].to_numpy()
-            is_gone = is_held_out & (np.bincount(trajectory)[trajectory] < min_length)
-            if config.history == "every_checkin":
-                rows = rows.assign(**{c.HISTORY_ONLY: is_gone})
-            else:
-                rows = _drop(rows, is_gone, "short_trajectory", dropped)
-        else:
-            is_gone = is_held_out & ~known[step][rows[step]]
-            unseen.append(rows[is_gone])
-            rows = _drop(rows, is_gone, f"unseen_{step}", dropped)
-            as_short = int(unseen[-1][c.HISTORY_ONLY].sum())  # one reason a row
-            dropped["short_trajectory"] += as_short
-            dropped[f"unseen_{step}"] -= as_short
-    gone = pd.concat(unseen)
-    return rows, gone.iloc[np.lexsort((gone.index, gone[c.TIME], gone[c.USER]))]
+    is_held_out, trajectory = rows[c.SPLIT].to_numpy() != c.TRAIN, rows[c.TRAJECTORY].to_numpy()
+    is_new_user, is_new_poi = (is_held_out & ~np.isin(rows[name], rows[name][~is_held_out]) for name in (c.USER, c.POI))
+    is_unseen, is_first = is_new_user | is_new_poi, config.removal_order == "short_first"
+    length = np.bincount(trajectory, weights=None if is_first else ~is_unseen)
+    is_short = is_held_out & (length[trajectory] < min_length) & (is_first | ~is_unseen)
+    dropped["unseen_user"] = int((is_new_user & ~is_short).sum())
+    dropped["unseen_poi"] = int((is_new_poi & ~is_new_user & ~is_short).sum())
+    stays = is_short if config.history == "every_checkin" else np.zeros(len(rows), bool)
+    dropped["short_trajectory"] = int((is_short & (is_unseen | ~stays)).sum())
+    rows = rows.assign(**{c.HISTORY_ONLY: stays})
+    return rows[~is_unseen & (stays | ~is_short)], rows[is_unseen & (stays | ~is_short)]
 
 
 def find_merged(user_T: np.ndarray, seconds_T: np.ndarray, config: DataConfig) -> np.ndarray:
     """Which check-ins are merged into an earlier one of their user, at any place; bool, one per row."""
-    limit = config.merge_seconds
-    merged = np.zeros(len(user_T), dtype=bool)
-    if limit == 0:
-        return merged
-    same_user = user_T[1:] == user_T[:-1]
+    limit, same_user = config.merge_seconds, np.append(False, user_T[1:] == user_T[:-1])
     if config.merge_by == "clock":
-        merged[1:] = same_user & (seconds_T[1:] // limit == seconds_T[:-1] // limit)
-        return merged
-    # Only check-ins near the one before them can be near the last one kept.
-    near = np.flatnonzero(same_user & (np.diff(seconds_T) <= limit)) + 1
-    before, kept = -1, 0
-    for row in near.tolist():
-        if row - 1 != before:
-            kept = int(seconds_T[row - 1])
-        merged[row] = int(seconds_T[row]) - kept <= limit
-        if not merged[row]:
-            kept = int(seconds_T[row])
-        before = row
+        return same_user & np.append(False, seconds_T[1:] // limit == seconds_T[:-1] // limit)
+    merged, kept = np.zeros(len(user_T), dtype=bool), 0
+    for row, (is_same, second) in enumerate(zip(same_user.tolist(), seconds_T.tolist(), strict=True)):
+        merged[row] = is_same and second - kept <= limit
+        kept = kept if merged[row] else second
     return merged
 
 
@@ -267,15 +246,13 @@ def split_by_time(
     go by source row, or by trajectory number.
     """
     if config.split_by == "checkins":
-        thing_T: slice | np.ndarray = slice(None)
         order = np.lexsort((source_row_T, seconds_T))
     else:
         first = np.flatnonzero(np.append(True, np.diff(trajectory_T) != 0))
         last = np.append(first[1:], len(trajectory_T)) - 1
         moment = seconds_T[first if config.split_by == "trajectory_start" else last]
-        thing_T, order = trajectory_T, np.argsort(moment, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    ends = int(config.train_end * len(order)), int(config.val_end * len(order))
-    split: np.ndarray = (rank >= ends[0]).astype(np.int8) + (rank >= ends[1])
-    return split[thing_T]
+        order = np.argsort(moment, kind="stable")
+    split = np.zeros(len(order), np.int8)
+    for end in (config.train_end, config.val_end):
+        split[order[int(end * len(order)) :]] += 1
+    return split if config.split_by == "checkins" else split[trajectory_T]

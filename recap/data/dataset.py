@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -21,10 +22,9 @@ from recap.data.cases import Protocol, build_cases
 from recap.data.checks import Problem
 from recap.data.cleaning import CleaningReport, DataConfig
 from recap.data.parsing.read_report import ReadReport
-from recap.data.place_labels import label_places
 from recap.data.schema import check_tables, read_table
 from recap.errors import ConfigError, DatasetError
-from recap.machine.printable import count_of
+from recap.machine.printable import count_of, one_line, shortened
 from recap.storage.artifacts import DATASET_MANIFEST, check_format, new_folder, recover_folders, verify_sums, write_sums
 from recap.storage.json_text import read_json
 
@@ -33,7 +33,8 @@ FORMAT_VERSION: Final = 3
 predictions see, and problems."""
 TABLES: Final = ("checkins", "pois", "users")
 UNSEEN: Final = "unseen"
-DATASET_CARD: Final = "CARD.md"
+LONGEST: Final = 80
+"""Letters of a label."""
 NEVER_VISITED: Final = " (never visited in training)"
 _HASHED_ROWS: Final = 1 << 20
 _NUMBERS: Final = {"f": "<f8", **dict.fromkeys("Miub", "<i8")}
@@ -68,7 +69,7 @@ class Dataset:
             (degrees), ``train_checkins``.
         users: row u describes user u: ``user_id``.
         unseen: raw check-ins that evaluation cannot use, because training has not seen their user or POI, sorted as
-            ``checkins``; cases and histories lack them, predictions have them (`recap.data.extension`).
+            ``checkins``; cases and histories lack them, predictions have them (`recap.asking.extension`).
         extends: hash of the dataset to which check-ins were added for predictions; empty for a stored one.
     """
 
@@ -138,8 +139,7 @@ class Dataset:
 
     def save(self, folder: Path, card: str = "") -> None:
         """Write the folder, whole or not at all. Raises FolderInUseError: the folder exists and holds something else;
-        RecapError: the disk refused; nothing is left. ``card``: Markdown, see `recap.data.card.dataset_card`; empty for
-        none.
+        RecapError: the disk refused; nothing is left. ``card``: Markdown, see `recap.data.inspection.dataset_card`.
         """
         tables = TABLES if self.unseen is None else (*TABLES, UNSEEN)
         with new_folder(folder, DATASET_MANIFEST) as out:
@@ -147,11 +147,9 @@ class Dataset:
                 table = pa.Table.from_pandas(getattr(self, name), preserve_index=False)
                 pq.write_table(table, out / f"{name}.parquet", compression="zstd")
             (out / DATASET_MANIFEST).write_text(self.manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            names = [DATASET_MANIFEST, *(f"{name}.parquet" for name in tables)]
             if card:
-                (out / DATASET_CARD).write_text(card, encoding="utf-8")
-                names.append(DATASET_CARD)
-            write_sums(out, names)
+                (out / "CARD.md").write_text(card, encoding="utf-8")
+            write_sums(out, [path.name for path in out.iterdir()])
 
     @classmethod
     def load(cls, folder: Path) -> "Dataset":
@@ -159,16 +157,11 @@ class Dataset:
         version, or its tables are wrong (see `recap.data.schema`); ChecksumError: a file was changed.
         """
         recover_folders(folder.parent)
-        manifest_file = folder / DATASET_MANIFEST
-        if not manifest_file.is_file():
+        if not (folder / DATASET_MANIFEST).is_file():
             raise DatasetError(f"{folder} has no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
-        with _readable(manifest_file):
-            values = read_json(manifest_file)
-            check_format(folder, values["format_version"], FORMAT_VERSION, DatasetError)
-        names = (*TABLES, UNSEEN) if values.get("unseen_hash") else TABLES
+        manifest = _read_manifest(folder)
+        names = (*TABLES, UNSEEN) if manifest.unseen_hash else TABLES
         verify_sums(folder, [DATASET_MANIFEST, *(f"{name}.parquet" for name in names)])
-        with _readable(manifest_file):
-            manifest = Manifest.parse(_upgraded(values))
         with _readable(folder):
             tables = {name: read_table(folder, name) for name in names}
             content = hash_tables(*(tables[name] for name in TABLES))
@@ -185,19 +178,20 @@ class Dataset:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def _readable(folder: Path) -> Iterator[None]:
     try:
         yield
-    except (ConfigError, pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-        raise DatasetError(f"{path} is no dataset's manifest or tables ({error}); run `recap prepare` again") from error
+    except (ConfigError, pa.ArrowException, OSError, KeyError, TypeError, ValueError) as why:
+        raise DatasetError(f"{folder} is no dataset's manifest or tables ({why}); run `recap prepare` again") from why
 
 
-def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
-    """The manifest in today's format; format 1 had one history rule without a name."""
-    config = values.get("config")
-    if values["format_version"] >= 2 or not isinstance(config, dict):
-        return values
-    return values | {"config": {"history": "cases_only"} | config}
+def _read_manifest(folder: Path) -> Manifest:
+    """The manifest, not verified; format 1 had one history rule without a name."""
+    with _readable(folder):
+        values = read_json(folder / DATASET_MANIFEST)
+        check_format(folder, values["format_version"], FORMAT_VERSION, DatasetError)
+        earlier = {"history": "cases_only"} if values["format_version"] < 2 else {}
+        return Manifest.parse(values | {"config": earlier | values["config"]})
 
 
 def hash_tables(*tables: pd.DataFrame) -> str:
@@ -223,8 +217,8 @@ def _hashed(values: pd.Series) -> bytes:
 
 def read_names(folder: Path) -> Dataset:
     """Users, places and manifest of a dataset folder, without check-ins and unverified; RecapError if none."""
+    manifest = _read_manifest(folder)
     with _readable(folder):
-        manifest = Manifest.parse(_upgraded(read_json(folder / DATASET_MANIFEST)))
         return Dataset(pd.DataFrame(), read_table(folder, "pois"), read_table(folder, "users"), manifest)
 
 
@@ -235,3 +229,28 @@ def recorded_hash(folder: Path) -> str:
         return str(read_json(folder / DATASET_MANIFEST)["dataset_hash"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
+
+
+def label_places(pois: pd.DataFrame) -> list[str]:
+    """A label for every POI that is safe to show: its name; else its category, with a code where several nameless POIs
+    share it; else its id. For example "Middle School · 4b0a". The code begins the SHA-256 of the POI's id, so it is the
+    same in every dataset; it is longer where two POIs of a category agree in four digits.
+    """
+    columns = (c.POI_NAME, c.CATEGORY, c.POI_ID)
+    texts = ([shortened(one_line(str(text)), LONGEST) for text in pois[column]] for column in columns)
+    rows = [*zip(*texts, strict=True)]
+    labels = [name or category or poi_id or "unnamed" for name, category, poi_id in rows]
+    nameless = Counter(category for name, category, _ in rows if category and not name)
+    digests = {
+        poi: hashlib.sha256(str(pois[c.POI_ID].iloc[poi]).encode("utf-8", "backslashreplace")).hexdigest()
+        for poi, (name, category, _) in enumerate(rows)
+        if not name and nameless[category] > 1
+    }
+    waiting = list(digests)
+    for digits in range(4, 65):
+        for poi in waiting:
+            code = f" · {digests[poi][:digits]}"
+            labels[poi] = shortened(rows[poi][1], LONGEST - len(code)) + code
+        found = Counter(labels[poi] for poi in waiting)
+        waiting = [poi for poi in waiting if found[labels[poi]] > 1]
+    return labels

@@ -1,22 +1,34 @@
-"""`recap inspect`: what a file contains, its first rows and its problems."""
+"""What a file contains (`recap inspect`), and what became of its rows (`CARD.md` of a dataset)."""
 
+import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
-from recap.data.card import HISTORY_ONLY_LABEL, dropped_reasons
 from recap.data.checks import Problem, check_checkins
-from recap.data.cleaning import DataConfig
+from recap.data.cleaning import MERGED, DataConfig
+from recap.data.dataset import Dataset
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import HARMLESS, REASONS, RawRead, ReadReport
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_checkins, understand
 from recap.data.understanding.proposal import FIRST_ROWS, Understanding
 from recap.errors import DataError
+from recap.machine.printable import markdown_text
+from recap.machine.rendering import render
+
+_REASONS: Final[dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+HISTORY_ONLY_LABEL: Final = _REASONS["history_only"]
+
+
+def dropped_reasons(config: DataConfig) -> dict[str, str]:
+    """Key of `CleaningReport.dropped` -> sentence."""
+    said = {name: text.format(**config.model_dump()) for name, text in _REASONS.items()}
+    return said | {MERGED: said[f"merged_by_{config.merge_by}"], "short_trajectory": said[f"short_{config.history}"]}
 
 
 class Preview(Config):
@@ -70,26 +82,30 @@ def describe_read(read: RawRead, config: DataConfig) -> Inspection:
     first = first.assign(**{c.TIME: first[c.TIME].dt.strftime("%Y-%m-%d %H:%M:%S")})
     if c.SPLIT in first:
         first[c.SPLIT] = [c.SPLIT_NAMES[code] for code in first[c.SPLIT]]
+    try:
+        dataset = prepare_dataset(read.table, config, name="", source_format=read.account.source_format)
+        kept = dataset.manifest.report.model_dump(include={"checkins", "history_only", "dropped"})
+        preview = Preview(**kept, dataset_hash=dataset.hash, config=config)
+    except DataError as error:
+        preview = Preview(config=config, refusal=str(error))
     return Inspection(
         account=read.account,
         timezone=read.proposed_zone,
         facts=_facts(read.table),
         first_rows=first.to_dict("records"),
         problems=find_problems(read),
-        preview=_preview(read, config),
+        preview=preview,
     )
 
 
 def find_problems(read: RawRead) -> list[Problem]:
     """Problems of the rows, then those of the table as a whole, unless a sink took it."""
-    problems = check_checkins(read.table, read.zone, read.is_marked) if len(read.table) else []
-    for reason, item in reversed(read.account.reported.items()):
-        advice = "They are left out and counted."
-        if reason not in HARMLESS:
-            advice = "They are left out and counted; in a terminal, `recap prepare` needs --skip-bad-rows for that."
-        found = {"title": f"rows: {REASONS.get(reason, reason)}", "count": item.rows, "examples": item.examples}
-        problems.insert(0, Problem(kind=reason, advice=advice, **found))
-    return problems
+    problems = []
+    for reason, item in read.account.reported.items():
+        needed = "" if reason in HARMLESS else "; in a terminal, `recap prepare` needs --skip-bad-rows for that"
+        said = {"title": f"rows: {REASONS.get(reason, reason)}", "advice": f"They are left out and counted{needed}."}
+        problems.append(Problem(kind=reason, count=item.rows, examples=item.examples, **said))
+    return problems + (check_checkins(read.table, read.zone, read.is_marked) if len(read.table) else [])
 
 
 def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:
@@ -109,10 +125,24 @@ def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:
     }
 
 
-def _preview(read: RawRead, config: DataConfig) -> Preview:
-    try:
-        dataset = prepare_dataset(read.table, config, name="", source_format=read.account.source_format)
-    except DataError as error:
-        return Preview(config=config, refusal=str(error))
-    kept = dataset.manifest.report.model_dump(include={"checkins", "history_only", "dropped"})
-    return Preview(**kept, dataset_hash=dataset.hash, config=config)
+def dataset_card(dataset: Dataset) -> str:
+    """Markdown; the first table accounts for every row of the file."""
+    manifest, report, reading = dataset.manifest, dataset.manifest.report, dataset.manifest.reading
+    reasons, times = dropped_reasons(manifest.config), dataset.checkins[c.TIME]
+    rows = [("raw", report.raw), *((reasons[name], count) for name, count in report.dropped.items())]
+    if report.history_only:
+        rows.append((HISTORY_ONLY_LABEL, report.history_only))
+    if reading is not None and reading.reported:
+        not_read = [(f"not read: {REASONS.get(name, name)}", count) for name, count in reading.dropped().items()]
+        rows = [(f"in {', '.join(map(markdown_text, reading.files))}", reading.rows_in), *not_read, *rows]
+    first_day, last_day = (f"{time.day} {time:%B %Y}" for time in (times.min(), times.max()))
+    text = render(
+        "dataset_card.md.j2",
+        dataset=dataset,
+        first_day=first_day,
+        last_day=last_day,
+        rows=rows,
+        notes=[*(reading.notes if reading else []), *filter(None, [dataset.unseen_line])],
+        cases=[(name, len(dataset.cases(split))) for split, name in enumerate(c.SPLIT_NAMES)],
+    )
+    return f"{text}\n"

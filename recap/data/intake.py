@@ -6,13 +6,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
-from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig, data_preset
 from recap.data.dataset import DATASET_MANIFEST, Dataset
-from recap.data.inspection import find_problems
-from recap.data.out_of_core import Spool, choose_engine
+from recap.data.inspection import dataset_card, find_problems
 from recap.data.parsing.options import ReadOptions
-from recap.data.preparation import prepare_dataset
+from recap.data.preparation import Spool, choose_engine, prepare_dataset
 from recap.data.reading import OWN_FORMATS, read_checkins, understand
 from recap.data.understanding import Understanding
 from recap.errors import DataError
@@ -43,15 +41,10 @@ def prepare_input(
     engine: str = "auto",
     say: Callable[[str], None] = lambda line: None,
 ) -> tuple[Understanding, Dataset]:
-    """Turn a file or folder into a dataset with its account and its problems, and save it where ``out`` is given.
-
-    Args:
-        preset, changes: see `choose_protocol`.
-        engine: see `choose_engine`.
-        say: receives what is done, a line each.
-
-    Raises ConfigError: an unknown preset, field or engine; DataError: something is unsure, a row is bad, or nothing
-    usable is left; FolderInUseError: ``out`` holds something else.
+    """Turn a file or folder into a dataset with its account and its problems, and save it where ``out`` is given; see
+    `choose_protocol` and `choose_engine`. ``say`` receives what is done, a line each. Raises ConfigError: an unknown
+    preset, field or engine; DataError: something is unsure, a row is bad, or nothing usable is left; FolderInUseError:
+    ``out`` holds something else.
     """
     choose_protocol("", preset, changes)  # refuses before reading
     found = understand(path, source_format, options)
@@ -66,21 +59,12 @@ def prepare_input(
     spooled = Spool(Path(tempfile.gettempdir()) if out is None else out.parent) if is_on_disk else nullcontext()
     with spooled as spool:
         read = read_checkins(path, found.source_format, found.options, None if spool is None else spool.add)
-        others = [column for column in found.columns if column.is_other_place]
-        notes = [f"The column “{column.name}” is {column.reason}." for column in others]
+        notes = [f"The column “{item.name}” is {item.reason}." for item in found.columns if item.is_other_place]
         account = read.account.model_copy(update={"notes": [*read.account.notes, *notes]})
         problems = find_problems(read)
         say(f"Cleaning and splitting {account.rows_kept:,} check-ins")
-        dataset = prepare_dataset(
-            read.table if spool is None else spool.numbers(),
-            config,
-            None if spool is None else spool.rows_at,
-            name=name,
-            source_format=found.source_format,
-            preset=preset,
-            reading=account,
-            problems=problems,
-        )
+        facts = {"source_format": found.source_format, "preset": preset, "reading": account, "problems": problems}
+        dataset = prepare_dataset(read.table if spool is None else spool, config, name=name, **facts)
     if out is not None:
         say("Writing the dataset")
         dataset.save(out, card=dataset_card(dataset))

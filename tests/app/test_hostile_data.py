@@ -10,8 +10,8 @@ import pytest
 
 from analysis.sharing.tables import to_csv
 from recap import columns as c
-from recap.data.card import dataset_card
 from recap.data.dataset import Dataset
+from recap.data.inspection import dataset_card
 from recap.data.preparation import prepare_dataset
 from recap.machine.printable import markdown_text, visible
 from tests.app.app_driver import calm_view, open_view, point_app_at

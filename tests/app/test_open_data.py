@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from app import uploads, warming
 from app.settings import variable
 from app.sources import dataset_source, own_datasets
-from recap.data import out_of_core as preparation
+from recap.data import preparation
 from recap.errors import ConfigError
 from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
 

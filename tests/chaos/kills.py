@@ -39,7 +39,7 @@ from tests.worlds import habit_rows
 
 FORKED = multiprocessing.get_context("forkserver")
 IMPORTED_LATE = (
-    *("recap.data.out_of_core", "recap.data.reading", "recap.history.statistics", "torch._dynamo"),
+    *("recap.data.reading", "recap.history.statistics", "torch._dynamo"),
     *("recap.asking.counterfactuals", "recap.asking.predictor", "analysis.compare.with_pretrained"),
     "app.cli.inspection_text",
 )

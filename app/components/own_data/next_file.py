@@ -10,9 +10,9 @@ from app.components.own_data import words
 from app.pages import OPEN_DATA
 from app.sources import Source
 from app.uploads import LARGEST_MB, keep_copy, new_dataset_folder
-from recap.data.card import dataset_card
+from recap.asking.extension import extend_dataset
 from recap.data.dataset import Dataset
-from recap.data.extension import extend_dataset
+from recap.data.inspection import dataset_card
 from recap.data.parsing.options import ReadOptions
 from recap.data.reading import read_understood
 from recap.errors import ConfigError, RecapError
@@ -40,13 +40,13 @@ def add_file(source: Source) -> Path | None:
     upload = keep_copy(file.name, file)
     try:
         read = read_understood(upload.path, "auto", options)
-        added = extend_dataset(Dataset.load(source.dataset_folder), read.table)
-        if not added.num_added:  # the same file again
-            st.error(markdown_text(added.line))
+        stored = Dataset.load(source.dataset_folder)
+        grown, added = extend_dataset(stored, read.table)
+        if len(grown.checkins) == len(stored.checkins) + (0 if stored.unseen is None else len(stored.unseen)):
+            st.error(markdown_text(added))  # the same file again
             return None
         with new_dataset_folder(source.name) as folder:
-            named = added.dataset.manifest.model_copy(update={"name": folder.name})
-            dataset = replace(added.dataset, manifest=named)
+            dataset = replace(grown, manifest=grown.manifest.model_copy(update={"name": folder.name}))
             dataset.save(folder, card=dataset_card(dataset))
     except RecapError as error:
         st.error(markdown_text(str(error)))
@@ -54,7 +54,7 @@ def add_file(source: Source) -> Path | None:
     finally:
         upload.discard()
     keep_answers(dataset.hash, options)
-    address.leave_note(OPEN_DATA.name, markdown_text(added.line))
+    address.leave_note(OPEN_DATA.name, markdown_text(added))
     return folder
 
 

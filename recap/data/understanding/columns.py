@@ -19,7 +19,7 @@ from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import decoded, to_numbers
 from recap.data.parsing.table_source import TableSource
-from recap.data.parsing.times import SPREADSHEET, detect_layout, read_spelled, written_layouts
+from recap.data.parsing.times import EARLIEST, LATEST, SPREADSHEET, detect_layout, read_spelled, written_layouts
 
 MOST_COLUMNS: Final = 300
 _SAMPLE_ROWS: Final = 50_000
@@ -37,7 +37,6 @@ _SPOT_KM: Final = 0.2
 _SERIALS: Final = (33_000, 73_051)
 """Days of 1990 to 2099 in spreadsheets."""
 _SERIALS_SPREAD: Final = 2000
-_TIMES: Final = np.array(["1990", "2100"], dtype="datetime64[s]")
 _EPOCHS: Final = np.array(["1995", "2036"], dtype="datetime64[s]")
 """Numbers outside this range are more likely ids than times."""
 
@@ -110,7 +109,7 @@ class Column:
             return []
         times = read_spelled(layout, text)[0].to_numpy(zero_copy_only=False)
         least = 0.5 if is_named and layout is not SPREADSHEET else _MOST
-        low, high = _EPOCHS if self.is_number and not self.time_format else _TIMES
+        low, high = _EPOCHS if self.is_number and not self.time_format else (EARLIEST, LATEST)
         if ((times >= low) & (times < high)).mean() >= least:
             return [self.time_format]
         return [*([] if self.time_format else written_layouts(sample, least))]
@@ -121,6 +120,12 @@ class Column:
         layout = next(iter(self.layouts), None)
         found = detect_layout(self.values, layout)
         return np.asarray(read_spelled(found, self.values)[0].to_numpy(zero_copy_only=False)).astype("datetime64[s]")
+
+    @cached_property
+    def has_clocks(self) -> bool:
+        """Whether some times are not midnight."""
+        known = self.seconds[~np.isnat(self.seconds)]
+        return bool((known.astype("datetime64[D]") != known).any())
 
 
 def _as_text(values: pa.Array) -> pa.Array:

@@ -49,13 +49,13 @@ class Draft:
         self._its_columns = f"its {which}: {shortened(', '.join(names), 200)}"
         for field, column in options.columns.items():
             if column not in self.sample:
-                about = {"file": path.name, "column": column, "field": field, "columns": self._its_columns}
-                raise DataError(say("no_column", **about))
+                raise DataError(say("no_column", file=path.name, column=column, field=field, columns=self._its_columns))
         self.rows = len(next(iter(self.sample.values())).values)
         self.taken = dict(options.columns)
         self.reasons: dict[str, str] = dict.fromkeys(self.taken.values(), "you named it")
         self.other_places: set[str] = set()
-        self._asked: dict[str, Any] = {}
+        self._asked: Question | None = None
+        self._answers: Mapping[str, Mapping[str, Any]] = {}
         self.where = pd.DataFrame({"lat": np.nan, "lon": np.nan}, index=range(self.rows))
         self.spots = np.zeros(self.rows, int)
         self.can_tell = False
@@ -81,13 +81,9 @@ class Draft:
         why_not: str = "",
         offers: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        """Take the best candidate; ask if another is about equally good, or if there is none.
-
-        Args:
-            replaces: why the second candidate need not be asked about next to the first; None if it must be.
-            text: said before the question.
-            why_not: why columns whose names fit were not taken.
-            offers: answers where there is no candidate.
+        """Take the best candidate; ask if another is about equally good, or if there is none. ``replaces``: why the
+        second candidate need not be asked about next to the first, None if it must be; ``text``: said before the
+        question; ``why_not``: why columns whose names fit were not taken; ``offers``: answers without a candidate.
         """
         best: list[Candidate] = []
         for item in sorted(candidates, key=lambda item: -item.points):
@@ -124,13 +120,9 @@ class Draft:
         """Ask, unless something else was asked before; each answer maps fields to columns, or options to values.
         ``is_open``: without answers the text does not say what to do.
         """
-        is_explained = not (answers or is_open)
-        self._asked = self._asked or {
-            "about": about,
-            "text": text,
-            "answers": answers or {},
-            "is_explained": is_explained,
-        }
+        if self._asked is None:
+            self._answers = answers or {}
+            self._asked = Question(about=about, text=text, is_explained=not (answers or is_open), answers={})
 
     def with_answer(self, answer: Mapping[str, Any]) -> ReadOptions:
         """The options with what is known, and an answer."""
@@ -141,8 +133,8 @@ class Draft:
 
     def question(self) -> Question | None:
         """The first question; each answer includes everything else that is known."""
-        known = {label: self.with_answer(answer) for label, answer in self._asked.get("answers", {}).items()}
-        return Question(**self._asked | {"answers": known}) if self._asked else None
+        known = {label: self.with_answer(answer) for label, answer in self._answers.items()}
+        return self._asked and self._asked.model_copy(update={"answers": known})
 
     def column_of(self, field: str) -> Column | None:
         """The column that was taken for a field."""

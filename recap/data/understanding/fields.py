@@ -29,8 +29,6 @@ from recap.data.understanding.proposal import say
 from recap.errors import DataError
 from recap.machine.printable import shortened
 
-_Scored = tuple[float, str]
-"""Points for the values of a column, and why."""
 _ENOUGH: Final = 2.0
 """Points that a column needs for a field."""
 _FITS: Final = 3.0
@@ -64,34 +62,30 @@ def choose_coordinates(draft: Draft) -> None:
         candidates += [Candidate(straight, {"lat": a, "lon": b}), Candidate(turned, {"lat": b, "lon": a})]
     swapped = say("swapped", lat=best[0].name, lon=best[1].name) if best else ""
     draft.decide("lat", candidates, text=swapped, why_not=why_no_degrees([*draft.sample.values()], draft.source.crs))
-    _ask_about_hemispheres(draft)
-    _ask_about_units(draft)
+    _ask_about_form(draft)
     for field in {"lat", "lon"} & draft.taken.keys():
         numbers = draft.sample[draft.taken[field]].numbers
         low, high = (f"{degrees:z.1f}".replace("-", "−") for degrees in (np.nanmin(numbers), np.nanmax(numbers)))
         draft.add_reason(draft.taken[field], f"{low} to {high}")
 
 
-def _ask_about_hemispheres(draft: Draft) -> None:
-    """Refuse letters in a column of their own that turn degrees without a sign."""
-    for field, letters in (("lat", {"N", "S"}), ("lon", {"E", "W"})):
-        degrees = draft.column_of(field)
-        for column in draft.sample.values() if degrees else ():
-            found = {text.upper() for text in column.distinct[:3]}
-            if degrees and found <= letters and found & {"S", "W"} and not (degrees.numbers < 0).any():
-                draft.ask(field, say("hemispheres", column=column.name, degrees=degrees.name))
-
-
-def _ask_about_units(draft: Draft) -> None:
-    """Refuse coordinates that are no degrees unless they are named."""
+def _ask_about_form(draft: Draft) -> None:
+    """Refuse letters in a column of their own that turn degrees without a sign, and what is no degrees unless named."""
     lat, lon = draft.column_of("lat"), draft.column_of("lon")
     if not lat or not lon:
         return
-    names = {"lat": lat.name, "lon": lon.name}
+    for field, degrees, letters in (("lat", lat, {"N", "S"}), ("lon", lon, {"E", "W"})):
+        for column in draft.sample.values():
+            found = {text.upper() for text in column.distinct[:3]}
+            if found <= letters and found & {"S", "W"} and not (degrees.numbers < 0).any():
+                draft.ask(field, say("hemispheres", column=column.name, degrees=degrees.name))
+    names, why = {"lat": lat.name, "lon": lon.name}, ""
     if are_cells(lat, lon):
-        draft.ask("lat", say("as_degrees", why=say("are_cells_here", **names), **names))
+        why = say("are_cells_here", **names)
     elif are_in_gulf(lat.numbers, lon.numbers):
-        draft.ask("lat", say("as_degrees", why=say("in_gulf", radians=RADIANS, **names), **names))
+        why = say("in_gulf", radians=RADIANS, **names)
+    if why:
+        draft.ask("lat", say("as_degrees", why=why, **names))
 
 
 def _unlike(pair: tuple[Column, ...]) -> tuple[int, bool, int]:
@@ -121,12 +115,10 @@ def choose_needed(draft: Draft, field: str) -> None:
     candidates = _candidates(draft, field)
     if field == "user" and not candidates:
         left = [item for item in _free(draft) if re.fullmatch(r"column\d+", item.name) and len(item.distinct) > 1]
-        candidates = [
-            Candidate(0, {field: item}, "the only one left") for item in left if _as_user(draft, item)[0] >= 0
-        ]
-    if field == "user" and not candidates:
         owners = [item for item in draft.sample.values() if says(item.name, "owner") and not item.layouts]
-        candidates = [Candidate(0, {field: item}, "repeats, moves") for item in owners if _as_user(draft, item)[0] > 0]
+        for columns, reason, least in ((left, "the only one left", 0), (owners, "repeats, moves", 0.1)):
+            may_be = [item for item in columns if _as_user(draft, item)[0] >= least]
+            candidates = candidates or [Candidate(0, {field: item}, reason) for item in may_be]
     others = [item for item in _free(draft) if item.meaning[0] != "user" and item.meaning[1] >= 0]
     is_track = not others and not draft.taken.keys() & {"category", "name"}
     if field == "poi" and not candidates and is_track and not how_to_join(draft.path, draft.sample, {"poi"}):
@@ -134,15 +126,12 @@ def choose_needed(draft: Draft, field: str) -> None:
     offers = {} if candidates else _offers(draft, field)
     why_not = say("one_person") if field == "user" else NO_PLACES
     if offers and field == "poi":
-        split = next((draft.sample[answer[field]] for answer in offers.values() if "ids" in answer), None)
-        why_not = say("several_places", column=split.name, example=_widest(draft, split)) if split else ""
+        split, why_not = next((draft.sample[answer[field]] for answer in offers.values() if "ids" in answer), None), ""
+        if split is not None:
+            places = draft.where.groupby(split.text.to_pylist())
+            widest = str((places.max() - places.min()).sum(axis=1).idxmax())
+            why_not = say("several_places", column=split.name, example=shortened(widest, 40))
     draft.decide(field, candidates, replaces, why_not=why_not, offers=offers)
-
-
-def _widest(draft: Draft, column: Column) -> str:
-    """The value whose rows are furthest from each other."""
-    places = draft.where.groupby(column.text.to_pylist())
-    return shortened(str((places.max() - places.min()).sum(axis=1).idxmax()), 40)
 
 
 def _offers(draft: Draft, field: str) -> dict[str, dict[str, str]]:
@@ -224,21 +213,20 @@ def _jumps(draft: Draft, user: Column, group: Column) -> bool:
 
 def choose_optional(draft: Draft, field: str) -> None:
     """A description, by its name where its values fit, or where nothing else could be."""
-    place = draft.column_of("poi") if field == "name" and field not in draft.taken else None
-    if place is not None and (place.meaning[0] == "name" or _are_words(place)):
-        draft.take({field: place}, "")
-    found = [] if field in draft.taken else _candidates(draft, field)
+    if field in draft.taken:
+        return
+    if field == "name" and (place := draft.column_of("poi")):
+        first = [text[:LETTERS_READ] for text in place.distinct[:200]]
+        words = [text for text in first if re.search(r"[^\W\d_]{3}.* .*[^\W\d_]{2}", text)]  # such as Café am Markt
+        if place.meaning[0] == "name" or len(words) > 0.5 * len(first):
+            draft.take({field: place}, "")
+            return
+    found = _candidates(draft, field)
     found = [item for item in found if field == "split" or item.columns[field].name not in draft.source.labels]
     named = [item for item in found if item.columns[field].meaning[0] == field]
     if named or len(found) == 1:
         best = max(named or found, key=lambda item: item.points)
         draft.take(best.columns, best.reason)
-
-
-def _are_words(column: Column) -> bool:
-    """Whether ids are names that people read, such as Café am Markt."""
-    first = [text[:LETTERS_READ] for text in column.distinct[:200]]
-    return sum(bool(re.search(r"[^\W\d_]{3}.* .*[^\W\d_]{2}", text)) for text in first) > 0.5 * len(first)
 
 
 def _free(draft: Draft) -> list[Column]:
@@ -263,7 +251,7 @@ def _candidates(draft: Draft, field: str) -> list[Candidate]:
     return [item for item in found if item.points >= _ENOUGH]
 
 
-def _as_place(draft: Draft, column: Column) -> _Scored:
+def _as_place(draft: Draft, column: Column) -> tuple[float, str]:
     """A place keeps its coordinates."""
     if not draft.can_tell or len(column.distinct) < 2:
         return 0, ""
@@ -273,7 +261,7 @@ def _as_place(draft: Draft, column: Column) -> _Scored:
     return (_CONTRADICTS, f"stays in one spot on {keeps:.0%} of rows") if keeps < 0.5 else (0, "")
 
 
-def _as_user(draft: Draft, column: Column) -> _Scored:
+def _as_user(draft: Draft, column: Column) -> tuple[float, str]:
     """A user repeats, moves and returns to places, over more than a day."""
     if not draft.can_tell or len(column.distinct) < 2:
         return 0, ""
@@ -298,14 +286,14 @@ def _is_short(draft: Draft, column: Column) -> bool:
     return False
 
 
-def _as_property(draft: Draft, column: Column) -> _Scored:
+def _as_property(draft: Draft, column: Column) -> tuple[float, str]:
     """A place has one."""
     is_known = draft.can_tell and "poi" in draft.taken
     fits = not is_known or (len(column.distinct) > 1 and not determines(draft.spots, column.codes) < 0.9)
     return 0 if fits else _IMPOSSIBLE, ""
 
 
-def _as_category(draft: Draft, column: Column) -> _Scored:
+def _as_category(draft: Draft, column: Column) -> tuple[float, str]:
     """A place has one; under a name that says nothing, few words that are spread over the map."""
     points, _ = _as_property(draft, column)
     is_few = 3 <= len(column.distinct) <= draft.rows / 20 and not column.is_number
@@ -315,7 +303,7 @@ def _as_category(draft: Draft, column: Column) -> _Scored:
     return points, f"{len(column.distinct):,} values"
 
 
-def _as_offset(draft: Draft, column: Column) -> _Scored:
+def _as_offset(draft: Draft, column: Column) -> tuple[float, str]:
     """Names of zones, or hours or minutes of which most are such offsets."""
     are_names = not column.is_number and any(map(find_zone, column.distinct[:100]))
     numbers = np.abs(np.unique(column.numbers[~np.isnan(column.numbers)]))
@@ -325,7 +313,7 @@ def _as_offset(draft: Draft, column: Column) -> _Scored:
     return _ENOUGH * all("/" in text for text in column.distinct), ""
 
 
-def _as_split(draft: Draft, column: Column) -> _Scored:
+def _as_split(draft: Draft, column: Column) -> tuple[float, str]:
     """Words such as train; only with such a column the file's trajectories are kept."""
     fits = "split" in draft.taken or any(text.lower() in SPLIT_WORDS for text in column.distinct)
     return 0 if fits else _IMPOSSIBLE, ""
@@ -341,4 +329,4 @@ _SCORES: Final = {
     "category_id": (_as_property, ()),
     "name": (_as_property, ()),
 }
-"""field -> points for the values of a column, and what else its name may mean."""
+"""field -> points for the values of a column, with the reason, and what else its name may mean."""

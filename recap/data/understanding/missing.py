@@ -20,6 +20,7 @@ from recap.data.understanding.proposal import WORDS, say
 from recap.errors import DataError
 from recap.machine.printable import shortened
 
+_Columns = Mapping[str, Column]
 _MERCATOR_METRES: Final = 20_037_509
 _MOST_E7: Final = 1_800_000_000
 _MOST_NMEA: Final = 18_060
@@ -31,12 +32,8 @@ _MOST_FILES: Final = 50
 _LIMITS: Final = {"lat": ("latitude", 90), "lon": ("longitude", 180)}
 
 
-def why_no_time(columns: list[Column]) -> str:
-    """What keeps columns called time from being times; empty where there are none."""
-    return " ".join(_no_time(column) for column in columns if column.distinct)
-
-
-def _no_time(column: Column) -> str:
+def why_no_time(column: Column) -> str:
+    """What keeps a column called time from being times."""
     about = {"column": column.name, "first": _example(column)}
     if column.is_clock:
         return say("clocks", **about)
@@ -110,7 +107,7 @@ def _example(column: Column, no_number: bool = False) -> str:
     return next((shortened(text, 40) for text in texts), column.distinct[0])
 
 
-def how_to_join(path: Path, sample: Mapping[str, Column], missing: Collection[str]) -> str:
+def how_to_join(path: Path, sample: _Columns, missing: Collection[str]) -> str:
     """A sentence on the file next to it that has columns for the missing fields, and an id in common; else empty."""
     if path.is_dir():
         return ""
@@ -118,7 +115,11 @@ def how_to_join(path: Path, sample: Mapping[str, Column], missing: Collection[st
         return say("tist2015", folder=path.parent)
     others = sorted(item for item in path.parent.iterdir() if item != path and item.suffix.lower() in WORDS["calls"])
     for other in others[:_MOST_FILES]:
-        theirs = _columns(other)
+        try:
+            source_format, _ = WORDS["calls"][other.suffix.lower()]
+            theirs = read_sample(open_table(other, source_format, ReadOptions()), ReadOptions())
+        except (DataError, OSError, UnicodeError):
+            continue  # no table
         fields = {column.meaning[0] for column in theirs.values()}
         fields |= {"lat", "lon"} if any(column.point for column in theirs.values()) else set()
         keys = [] if {"user", "time"} <= fields or not fields >= {*missing} else _keys(sample, theirs)
@@ -127,7 +128,7 @@ def how_to_join(path: Path, sample: Mapping[str, Column], missing: Collection[st
     return say("yelp") if {"review_id", "business_id"} <= set(sample) else ""
 
 
-def _keys(sample: Mapping[str, Column], theirs: Mapping[str, Column]) -> list[tuple[Column, Column]]:
+def _keys(sample: _Columns, theirs: _Columns) -> list[tuple[Column, Column]]:
     """Columns of ids that both have: one that fixes the coordinates, else all of the same name."""
     found = []
     for mine, other in product(sample.values(), theirs.values()):
@@ -144,19 +145,12 @@ def _keys(sample: Mapping[str, Column], theirs: Mapping[str, Column]) -> list[tu
 
 def _are_one_id(mine: Column, other: Column) -> bool:
     """Whether two names mean a place, or say the same with or without a word for an id."""
-    is_place = mine.meaning[0] == "poi" and (
-        other.meaning[0] == "poi" or words_of(other.name)[-1:] in (["id"], ["code"])
-    )
+    may_be_place = other.meaning[0] == "poi" or words_of(other.name)[-1:] in (["id"], ["code"])
+    is_place = mine.meaning[0] == "poi" and may_be_place
     return is_place or bool({*words_of(mine.name)} & {*words_of(other.name)} - {"id", "name", "code", "no", "number"})
 
 
-def _joining(
-    path: Path,
-    other: Path,
-    sample: Mapping[str, Column],
-    theirs: Mapping[str, Column],
-    keys: list[tuple[Column, Column]],
-) -> str:
+def _joining(path: Path, other: Path, sample: _Columns, theirs: _Columns, keys: list[tuple[Column, Column]]) -> str:
     """How to join a table of places: every row stays, and each place counts once."""
     mine, names = ([pair[at].name for pair in keys] for at in (0, 1))
     rows = len(keys[0][0].values)
@@ -185,11 +179,3 @@ def _read(path: Path) -> str:
     if source_format == "json" and not isinstance(json_or_none(read_head(path, 1)[0]), dict):
         call = call.replace(", lines=True", "")
     return f"pd.{call.format(path.name)}"
-
-
-def _columns(path: Path) -> dict[str, Column]:
-    """The columns of another file; none where it is no table."""
-    try:
-        return read_sample(open_table(path, WORDS["calls"][path.suffix.lower()][0], ReadOptions()), ReadOptions())
-    except (DataError, OSError, UnicodeError):
-        return {}

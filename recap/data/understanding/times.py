@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.checks import LEAST_SHIFT_MINUTES, NIGHT_SHARE, QUIETER
+from recap.data.checks import ENOUGH_TIMES, LEAST_SHIFT_MINUTES, NIGHT_SHARE, QUIETER
 from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
 from recap.data.parsing.clocks import join_clock
 from recap.data.parsing.column_names import EXACT, says, words_of
@@ -32,7 +32,6 @@ _LONGEST_STAY: Final = 2 * 86_400
 _QUIETER: Final = 0.6
 _DECIDES: Final = 0.03
 """Least difference between shares of times at night that tells local times from UTC."""
-_ENOUGH_TIMES: Final = 200
 _FEW_ROWS: Final = 20
 _MINUTES: Final = {"min", "mins", "minute", "minutes", "minuten", "minuto", "minutos", "minuti"}
 
@@ -42,18 +41,22 @@ def choose_time(draft: Draft) -> Column | None:
     Returns its values in the sample, days and clocks joined; None if it is unsure.
     """
     if "time" not in draft.taken:
-        draft.decide("time", _candidates(draft), _replaces, why_not=why_no_time(_named(draft)))
+        why_not = " ".join(why_no_time(column) for column in _named(draft) if column.distinct)
+        draft.decide("time", _candidates(draft), _replaces, why_not=why_not)
     if "time" not in draft.taken:
         return None
     times = _joined(draft, draft.taken["time"], draft.taken.get("date"))
     read = is_plausible(times.seconds)
     is_unread = read.mean() < 0.5 if draft.rows >= _FEW_ROWS and not times.layouts else not read.any()
     if draft.options.time_format is None and is_unread and not pa.types.is_temporal(times.values.type):
-        draft.ask("time", say("unread_times", why=why_no_time([times])))
+        draft.ask("time", say("unread_times", why=why_no_time(times) if times.distinct else ""))
     _choose_layout(draft, times)
     _ask_about_others(draft, times)
     _mention_unused(draft, times)
-    _refuse_hours_alone(draft, times)
+    minutes = [item for item in draft.sample.values() if _MINUTES & set(words_of(item.name)) and len(item.distinct) > 9]
+    hours = times.seconds[~np.isnat(times.seconds)].astype(np.int64)
+    if minutes and "time" not in draft.options.columns and "date" in draft.taken and not (hours % 3600).any():
+        draft.ask("time", say("hours_alone", hours=times.name, minutes=minutes[0].name))
     return times
 
 
@@ -68,38 +71,29 @@ def _ask_about_others(draft: Draft, times: Column) -> None:
     if draft.rows < _FEW_ROWS or draft.options.time_format is not None or "date" in draft.options.columns:
         return
     given = np.array([bool(text) and text not in NOTHING for text in times.text.to_pylist()])
-    outside = given & ~is_plausible(times.seconds)
-    count = int(outside.sum())
-    if count > 0.1 * draft.rows:
-        example = shortened(times.text[int(np.argmax(outside))].as_py(), 40)
-        form = next(iter(times.layouts), None) or next(
-            (name for name, layouts in NAMED_LAYOUTS.items() if detect_layout(times.values) in layouts), "iso"
-        )
-        what = "others_unread" if np.isnat(times.seconds[int(np.argmax(outside))]) else "others_outside"
-        text = say(what, count=count, rows=draft.rows, column=times.name, example=example)
+    outside = np.flatnonzero(given & ~is_plausible(times.seconds))
+    if len(outside) > 0.1 * draft.rows:
+        first, layout = int(outside[0]), detect_layout(times.values)
+        named = (name for name, layouts in NAMED_LAYOUTS.items() if layout in layouts)
+        form = next(iter(times.layouts), None) or next(named, "iso")
+        example = shortened(times.text[first].as_py(), 40)
+        what = "others_unread" if np.isnat(times.seconds[first]) else "others_outside"
+        text = say(what, count=len(outside), rows=draft.rows, column=times.name, example=example)
         draft.ask("time_format", text, {"leave those rows out": {"time_format": form}})
 
 
 def _mention_unused(draft: Draft, times: Column) -> None:
     """Say why a column called time is not used; ask where the times are days alone."""
-    is_day = not (times.seconds.astype("datetime64[D]") != times.seconds)[~np.isnat(times.seconds)].any()
+    is_open = not (times.has_clocks or {"time", "date"} & draft.options.columns.keys())
     for column in _named(draft):
         if column.meaning[1] < EXACT or says(column.name, "end"):
             continue
         draft.add_reason(column.name, "not used")
-        if is_day and not column.layouts and column.distinct and not {"time", "date"} & draft.options.columns.keys():
+        if is_open and not column.layouts and column.distinct:
             clocks = {"time": column.name, "date": times.name}
             answers = {f"{column.name} has the clocks": clocks, f"{times.name} alone, without clocks": {}}
             few = ", ".join(shortened(text, 20) for text in column.distinct[:3])
             draft.ask("date", say("days_alone", days=times.name, column=column.name, few=few), answers)
-
-
-def _refuse_hours_alone(draft: Draft, times: Column) -> None:
-    """Refuse clocks of whole hours next to a column of minutes."""
-    hours = times.seconds[~np.isnat(times.seconds)].astype(np.int64)
-    minutes = [item for item in draft.sample.values() if _MINUTES & set(words_of(item.name)) and len(item.distinct) > 9]
-    if minutes and "time" not in draft.options.columns and "date" in draft.taken and not (hours % 3600).any():
-        draft.ask("time", say("hours_alone", hours=times.name, minutes=minutes[0].name))
 
 
 def _candidates(draft: Draft) -> list[Candidate]:
@@ -113,20 +107,20 @@ def _candidates(draft: Draft) -> list[Candidate]:
         belongs = draft.can_tell and any(determines(owner, column.codes) >= 0.95 for owner in owners)
         if not column.layouts or column.name in draft.taken.values() or column.meaning[1] < 0 or belongs:
             continue  # a birthday, the day a shop opened
-        days = column.seconds.astype("datetime64[D]")
-        has_clock = bool((days != column.seconds)[~np.isnat(days)].any())
-        pairs = [{"date": column, "time": _joined(draft, one.name, column.name)} for one in clocks if not has_clock]
+        its_clocks = [] if column.has_clocks else clocks
+        pairs = [{"date": column, "time": _joined(draft, one.name, column.name)} for one in its_clocks]
         for columns in pairs or [{"time": column}]:
             points = max(part.meaning[1] for part in columns.values()) - says(column.name, "record")
-            points -= 2 * (not has_clock and not pairs and _is_within(days, columns["time"], others))
+            points -= 2 * (not column.has_clocks and not pairs and _is_within(column, others))
             points += 0.6 * (says(column.name, "utc") - says(column.name, "local"))
             points -= 3 * any(says(part.name, "end") for part in columns.values())
             found.append(Candidate(points, columns))
     return sorted(found, key=lambda item: np.nanmedian(item.columns["time"].seconds.astype(np.float64)))
 
 
-def _is_within(days: np.ndarray, column: Column, others: list[Column]) -> bool:
+def _is_within(column: Column, others: list[Column]) -> bool:
     """Whether days are those of another time with a clock, so that this one says more."""
+    days = column.seconds.astype("datetime64[D]")
     known = [other.seconds.astype("datetime64[D]") for other in others if other is not column]
     return not known or any((np.isnat(found) | np.isnat(days) | (found == days)).mean() > 0.9 for found in known)
 
@@ -152,7 +146,9 @@ def _choose_layout(draft: Draft, column: Column) -> None:
     if draft.options.time_format is not None or not any(column.layouts):
         return  # ISO times, epochs and the like need none
     times = {layout: read_spelled(strptime_layout(layout), column.text)[0] for layout in column.layouts if layout}
-    times = {layout: read for layout, read in times.items() if not _has_more_years(read)} or times
+    parts = {layout: [pc.count_distinct(part(read)) for part in (pc.year, pc.day)] for layout, read in times.items()}
+    # With more distinct years than days of the month, such as of 13/04/12, the year was wrongly read first.
+    times = {layout: times[layout] for layout, (years, days) in parts.items() if years.as_py() <= days.as_py()} or times
     seconds = np.array([read.to_numpy(zero_copy_only=False) for read in times.values()])
     kept = np.sort(np.unique(seconds.view(np.int64), axis=0, return_index=True)[1])
     layouts, seconds = [[*times][place] for place in kept], seconds[kept]
@@ -172,11 +168,6 @@ def _choose_layout(draft: Draft, column: Column) -> None:
         draft.options = draft.options.model_copy(update={"time_format": layouts[best]})
         fails = [f"{orders[place]} fails on {unread[place]:,} rows" for place in others]
         draft.add_reason(draft.taken.get("date", column.name), "; ".join([orders[best], *fails]))
-
-
-def _has_more_years(times: pa.Array) -> bool:
-    """Whether times have more distinct years than days of the month: then 13/04/12 was wrongly read year first."""
-    return bool(pc.count_distinct(pc.year(times)).as_py() > pc.count_distinct(pc.day(times)).as_py())
 
 
 def _order(layout: str) -> str:
@@ -215,7 +206,7 @@ def choose_zone(draft: Draft, column: Column) -> None:
     as_local, as_utc, shift = _at_night(times, zone, draft.where["lon"])
     nights = say("nights", as_local=as_local, as_utc=as_utc)
     if is_known:
-        is_quieter = len(times) >= _ENOUGH_TIMES and as_utc > 0 and as_local <= _QUIETER * as_utc
+        is_quieter = len(times) >= ENOUGH_TIMES and as_utc > 0 and as_local <= _QUIETER * as_utc
         draft.options = draft.options.model_copy(update={"local_times": is_quieter and "tz" in draft.taken})
         draft.add_reason(column.name, nights)
         return

@@ -26,8 +26,7 @@ def trajectory_rows(draft: Draft) -> dict[str, Pair]:
         if origin.is_clock and destination.is_clock:
             ends["time"] = pair
         elif origin.layouts and destination.layouts:
-            days = all((column.seconds.astype("datetime64[D]") == column.seconds).all() for column in pair)
-            ends["date" if days else "time"] = pair
+            ends["time" if any(column.has_clocks for column in pair) else "date"] = pair
         elif origin.is_angle and destination.is_angle and (meaning in ("lat", "lon") or _half(origin)):
             ends[meaning if meaning in ("lat", "lon") else _half(origin)] = pair
         elif meaning in ("poi", "name", "") and points >= 0 and _are_places(pair, is_named=points > 0):
@@ -67,8 +66,10 @@ def choose_trip(draft: Draft) -> None:
     ends = trajectory_rows(draft)
     if not ends or {*_NEEDED, "date", "to_poi"} & draft.options.columns.keys():
         return
-    if "time" in ends and _is_backwards(ends["time"]):
-        ends = {field: (b, a) for field, (a, b) in ends.items()}
+    if "time" in ends and not any(column.is_clock for column in ends["time"]):
+        hours = ends["time"][1].seconds - ends["time"][0].seconds
+        if 2 * (hours < np.timedelta64(0)).sum() > (~np.isnat(hours)).sum():  # from the destination to the origin
+            ends = {field: (b, a) for field, (a, b) in ends.items()}
     if "lat" in ends and "lon" in ends and look_swapped(ends["lat"][0].numbers, ends["lon"][0].numbers):
         ends["lat"], ends["lon"] = ends["lon"], ends["lat"]
     if ends.keys() >= {*_NEEDED}:
@@ -77,24 +78,14 @@ def choose_trip(draft: Draft) -> None:
             draft.take({f"to_{field}": destination}, "at the destination")
     elif "time" not in ends:
         names = [column.name for column in ends["poi"]]
-        located = [at for at, place in enumerate(ends["poi"]) if "lat" in ends or _has_coordinates(draft, place)]
+        # Ends that fix the row's coordinates: both where each has its own, or none has.
+        degrees = [column for column in draft.sample.values() if column.is_degrees and "lat" not in ends]
+        is_located = [all(not determines(end.codes, item.codes) < 0.9 for item in degrees) for end in ends["poi"]]
         answers = {
-            f"at the {('origin', 'destination')[at]}, {names[at]}": {
-                field: pair[at].name for field, pair in ends.items()
-            }
-            for at in located or (0, 1)
+            f"at the {where}, {names[at]}": {field: pair[at].name for field, pair in ends.items()}
+            for at, where in enumerate(("origin", "destination"))
+            if is_located[at] or not any(is_located)
         }
         text = say("trip", origin=names[0], destination=names[1])
-        draft.ask("poi", text + (say("one_end", place=names[located[0]]) if len(located) == 1 else ""), answers)
-
-
-def _has_coordinates(draft: Draft, place: Column) -> bool:
-    """Whether the row's only coordinates are those of this end."""
-    degrees = [column for column in draft.sample.values() if column.is_degrees]
-    return all(not determines(place.codes, column.codes) < 0.9 for column in degrees)
-
-
-def _is_backwards(times: Pair) -> bool:
-    hours = times[1].seconds - times[0].seconds
-    known = hours[~np.isnat(hours)].astype(np.int64)
-    return len(known) > 0 and not any(column.is_clock for column in times) and bool(np.median(known) < 0)
+        one_end = say("one_end", place=names[is_located.index(True)]) if sum(is_located) == 1 else ""
+        draft.ask("poi", text + one_end, answers)

@@ -11,12 +11,12 @@ import torch
 
 from recap import columns as c
 from recap.asking.counterfactuals import Counterfactual
+from recap.asking.extension import extend_dataset
 from recap.asking.open_model import open_model
 from recap.asking.prediction import ASSUMED, CONTRIBUTION, Chosen, choose, expected_visits, is_counted, predict
 from recap.asking.predictor import CaseRanker, Predictor
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.data.extension import extend_dataset
 from recap.errors import CaseError, ConfigError, ScoreError, VocabularyError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.ranks import rank_of
@@ -31,7 +31,7 @@ from recap.storage.frames import write_frames
 from recap.training.run import train
 from tests.checkins import raw_table, small_dataset
 from tests.learn_worlds import DEMO
-from tests.recap.data.test_extension import last_rows, raw_rows, shortened
+from tests.recap.asking.test_extension import last_rows, raw_rows, shortened
 from tests.recap.published.variants import shaken, small_config
 from tests.worlds import habit_rows, small_city
 
@@ -194,14 +194,15 @@ def test_added_check_ins_go_on_where_the_data_set_ends(name: str, curves: CaseRa
     tested = city.checkins[city.checkins[c.SPLIT] == c.TEST].groupby(c.USER).size()
     dropped = last_rows(city, tested.index[tested >= 2].tolist()[:3])
     short = shortened(city, dropped)
-    added = open_model(name, short, extension=extend_dataset(short, raw_rows(city, dropped)))
+    extension, _ = extend_dataset(short, raw_rows(city, dropped))
+    added = open_model(name, short, extension=extension)
     whole = open_model(name, city)
     pd.testing.assert_frame_equal(listed(added, choose(added)), listed(whole, choose(whole)), rtol=0, atol=1e-9)
 
 
 def test_unknown_users_start_and_only_curves_score_unknown_places(curves: CaseRanker) -> None:
     raw = raw_table([("stranger", "a0", 5_000), ("stranger", "nowhere", 5_001)])
-    extension = extend_dataset(small_city(), raw)
+    extension, _ = extend_dataset(small_city(), raw)
     for name, new in (("feature_curves", 1), ("visit_count", 0)):
         model = open_model(name, small_city(), extension=extension)
         found = listed(model, choose(model, ["stranger"]), top=100)
@@ -214,7 +215,8 @@ def test_unknown_places_change_no_fitted_number() -> None:
     """`pretrained` is fitted to the data set alone: others are predicted as without the added check-ins."""
     city = small_dataset(habit_rows(num_users=30, num_walks=12))
     raw = raw_table([("stranger", f"elsewhere {at}", 9_000.0 + at) for at in range(200)])
-    added, alone = open_model("pretrained", city, extension=extend_dataset(city, raw)), open_model("pretrained", city)
+    extended, _ = extend_dataset(city, raw)
+    added, alone = open_model("pretrained", city, extension=extended), open_model("pretrained", city)
     assert added.temperature == alone.temperature != UNFITTED
     found, before = (listed(one, choose(one, city.users[c.USER_ID].tolist()), top=300) for one in (added, alone))
     found = found[found[c.POI_ID].isin(city.pois[c.POI_ID])].reset_index(drop=True)
@@ -228,7 +230,7 @@ def test_an_unknown_user_gets_recaps_predictions_and_no_published_models(
     """RECAP takes the mean of all users; a published model goes on for known users at known places only."""
     city = Dataset.load(city_folder)
     user, poi = city.users[c.USER_ID].iloc[0], city.pois[c.POI_ID].iloc[0]
-    known, unknown = (extend_dataset(city, raw_table([(name, poi, 5_000)])) for name in (user, "stranger"))
+    known, unknown = (extend_dataset(city, raw_table([(name, poi, 5_000)]))[0] for name in (user, "stranger"))
     assert train(city, small_config("lotnext").with_epochs(1), tmp_path / "lotnext", device=torch.device("cpu"))
     for folder in (city_checkpoint, tmp_path / "lotnext"):
         model = open_model(folder, city, extension=known)

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from recap import columns as c
-from recap.data.card import dataset_card
 from recap.data.cases import history_only
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset, hash_tables
+from recap.data.inspection import dataset_card
 from recap.data.preparation import prepare_dataset
 from recap.errors import (
     CheckpointError,

@@ -9,10 +9,9 @@ import pytest
 
 from recap import columns as c
 from recap.arithmetic.geodesy import distance_km
-from recap.data.card import HISTORY_ONLY_LABEL
 from recap.data.checks import check_checkins
 from recap.data.cleaning import DataConfig
-from recap.data.inspection import Inspection, describe_read, look_at
+from recap.data.inspection import HISTORY_ONLY_LABEL, Inspection, describe_read, look_at
 from recap.data.reading import SOURCE_FORMATS, understand
 from tests.checkins import raw_table, write_foursquare
 from tests.shell import assert_refused, recap, recap_json
@@ -96,18 +95,16 @@ def test_zones_dates_and_zeros() -> None:
 
 
 def test_leaks_of_a_given_split() -> None:
-    """Test before training ends, the same check-in in both, a trajectory across, a place and a user unknown."""
+    """Test before training ends, the same check-in in both, a trajectory across."""
     rows = [("ann", "home", 0.0), ("ann", "work", 1.0), ("ann", "home", 5.0), ("ann", "work", 6.0)]
     given: dict[str, Any] = {c.SPLIT: [0, 0, 1, 2], c.TRAJECTORY_ID: ["a", "a", "b", "c"]}
     good = raw_table(rows).assign(**given)
     assert problems(good) == {}
     mixed = good.assign(**{c.SPLIT: [0, 1, 0, 2]})
-    assert problems(mixed) == {"split_not_in_time": 1, "split_trajectories": 1, "unknown_pois": 1}
+    assert problems(mixed) == {"split_not_in_time": 1, "split_trajectories": 1}
     repeated = raw_table([*rows, ("ann", "work", 1.0)]).assign(**{c.SPLIT: [0, 0, 1, 2, 2]})
     twice = {"exact_duplicates": 1, "same_second": 1}
     assert problems(repeated) == twice | {"split_not_in_time": 1, "in_train_and_test": 1}
-    stranger = raw_table([*rows, ("bob", "work", 9.0)]).assign(**{c.SPLIT: [0, 0, 1, 2, 2]})
-    assert problems(stranger) == {"unknown_users": 1}
 
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
-from recap.data.out_of_core import FORMATS, Spool, choose_engine
+from recap.data.inspection import dataset_card
 from recap.data.parsing.options import ReadOptions
-from recap.data.preparation import prepare_dataset
+from recap.data.preparation import FORMATS, Spool, choose_engine, prepare_dataset
 from recap.data.reading import read_checkins
 from recap.errors import ConfigError, DataError
 from tests.checkins import configs, raw_rows, raw_table, write_foursquare
@@ -31,7 +30,7 @@ def on_disk(
     with Spool(path.parent) as spool:
         account = read_checkins(path, source_format, options, spool.add).account
         facts = {"name": "city", "source_format": source_format, "reading": account}
-        return prepare_dataset(spool.numbers(), config, spool.rows_at, **facts)
+        return prepare_dataset(spool, config, **facts)
 
 
 def files_of(dataset: Dataset, folder: Path) -> dict[str, bytes]:

@@ -6,7 +6,7 @@ from collections import Counter
 import pandas as pd
 
 from recap import columns as c
-from recap.data.place_labels import LONGEST, label_places
+from recap.data.dataset import LONGEST, label_places
 
 
 def labels(*rows: tuple[str, str, int]) -> list[str]:

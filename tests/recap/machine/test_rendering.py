@@ -4,8 +4,8 @@ import pytest
 from jinja2 import UndefinedError
 
 from recap.checkpoint import Checkpoint, model_card
-from recap.data.card import dataset_card
 from recap.data.dataset import Dataset
+from recap.data.inspection import dataset_card
 from recap.machine.rendering import render
 from tests.learn_worlds import DEMO
 

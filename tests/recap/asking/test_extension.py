@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from recap import columns as c
+from recap.asking.extension import extend_dataset
 from recap.asking.open_model import open_for_prediction
 from recap.asking.prediction import choose, predict
-from recap.data.card import dataset_card
 from recap.data.dataset import TABLES, Dataset, hash_tables
-from recap.data.extension import extend_dataset
+from recap.data.inspection import dataset_card
 from recap.data.preparation import prepare_dataset
 from recap.data.schema import check_tables
 from recap.errors import ChecksumError, DataError, DatasetError
@@ -55,20 +55,19 @@ def test_what_was_cut_off_comes_back() -> None:
     tested = city.checkins[city.checkins[c.SPLIT] == c.TEST].groupby(c.USER).size()
     dropped = last_rows(city, tested.index[tested >= 2].tolist()[:3])
     raw = raw_rows(city, np.concatenate([dropped[4:], dropped[:4]]))
-    found = extend_dataset(shortened(city, dropped), raw)
-    assert found.line == "Added 6 check-ins and 0 new users."
+    data, added = extend_dataset(shortened(city, dropped), raw)
+    assert added == "Added 6 check-ins and 0 new users."
     same = [c.USER, c.POI, c.TIME, c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT]
-    pd.testing.assert_frame_equal(found.dataset.checkins[same], city.checkins[same])
-    assert np.flatnonzero(found.dataset.checkins[c.HISTORY_ONLY]).tolist() == dropped.tolist()
-    check_tables("extended", **{name: getattr(found.dataset, name) for name in TABLES})
+    pd.testing.assert_frame_equal(data.checkins[same], city.checkins[same])
+    assert np.flatnonzero(data.checkins[c.HISTORY_ONLY]).tolist() == dropped.tolist()
+    check_tables("extended", **{name: getattr(data, name) for name in TABLES})
 
 
 def test_unknown_users_and_places_follow_the_known_ones() -> None:
     """Hours 0 to 2 are known; one row repeats, two users and a place of a new category are unknown."""
     known = small_dataset([("u", "a0", 0), ("u", "b0", 1), ("u", "a0", 2), ("v", "a0", 0), ("v", "b0", 1)])
     raw = raw_table([("y", "a0", 9), ("v", "b0", 1), ("x", "z0", 7), ("u", "z0", 30), ("u", "b0", 5), ("v", "a0", 3)])
-    found = extend_dataset(known, raw)
-    data = found.dataset
+    data, added = extend_dataset(known, raw)
     assert data.users[c.USER_ID].tolist() == ["u", "v", "x", "y"]
     assert data.pois[c.POI_ID].tolist() == ["a0", "b0", "z0"]
     assert data.pois[c.CATEGORY_INDEX].tolist() == [0, 1, 2] and data.pois[c.TRAIN_CHECKINS].iloc[2] == 0
@@ -76,7 +75,7 @@ def test_unknown_users_and_places_follow_the_known_ones() -> None:
     assert "".join(data.pois[c.POI_ID].iloc[poi][0] for poi in data.checkins[c.POI]) == "ababzabaza"
     assert data.checkins[c.TRAJECTORY].tolist() == [0, 0, 0, 0, 1, 2, 2, 2, 3, 4]  # 25 hours between b0 and z0
     check_tables("extended", **{name: getattr(data, name) for name in TABLES})
-    assert found.line == (
+    assert added == (
         "Added 5 check-ins and 2 new users; ignored 1 row up to their user's last known check-in; 2 visits to 1 "
         "place outside the data set, which only models with curves predict."
     )
@@ -84,7 +83,7 @@ def test_unknown_users_and_places_follow_the_known_ones() -> None:
 
 def test_within_one_second_the_file_decides() -> None:
     known = small_dataset([("u", "a0", 0), ("u", "b0", 1), ("u", "a0", 2)])
-    data = extend_dataset(known, raw_table([("u", "b0", 3), ("u", "a0", 3), ("u", "b0", 3)])).dataset
+    data, _ = extend_dataset(known, raw_table([("u", "b0", 3), ("u", "a0", 3), ("u", "b0", 3)]))
     assert data.checkins[c.POI].tolist()[-3:] == [1, 0, 1]
 
 
@@ -98,7 +97,7 @@ def test_known_users_score_known_places_as_before() -> None:
     """A new user with a new place of a new category leaves every curve feature of others as it was, to the last bit."""
     city = small_city()
     raw = raw_table([("stranger", "q9", 5_000), ("stranger", "a0", 5_001), ("stranger", "b1", 5_002)])
-    data = extend_dataset(city, raw).dataset
+    data, _ = extend_dataset(city, raw)
     model = small_recap(city, core_scope="nowhere", use_correction=False, use_graph=False, **CURVES)
     assert not model.config.has_encoder
     larger = Recap(model.config, data, TransitionGraph.from_dataset(data), torch.float64)
@@ -146,7 +145,7 @@ def test_evaluation_does_not_see_them() -> None:
 def test_predictions_see_every_row_in_order() -> None:
     """Sorted by user, time and file; trajectories are cut at the gaps of the whole file; splits are the file's."""
     data = prepared(KNOWN + UNSEEN)
-    whole = extend_dataset(data).dataset
+    whole, _ = extend_dataset(data)
     check_tables("whole", **{name: getattr(whole, name) for name in TABLES})
     ids = [
         whole.users[c.USER_ID].to_numpy()[whole.checkins[c.USER]],

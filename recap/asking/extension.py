@@ -3,7 +3,7 @@
 Shape suffixes: N added check-ins, T check-ins of the extended dataset.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -11,7 +11,7 @@ import pandas as pd
 
 from recap import columns as c
 from recap.data.cases import history_only
-from recap.data.cleaning import DataConfig
+from recap.data.cleaning import number_ids
 from recap.data.dataset import Dataset, hash_tables
 from recap.data.schema import COLUMNS, seconds_of
 from recap.errors import DataError
@@ -20,22 +20,12 @@ from recap.machine.printable import count_of
 _NEVER: Final = np.iinfo(np.int64).min
 
 
-@dataclass(frozen=True, eq=False)
-class Extension:
-    """A dataset with more check-ins of its users, history only. New users and places come after the known ones, without
-    training check-ins. ``num_added`` check-ins are from a file; ``line`` says what was added and what was not, empty
-    without a file.
-    """
-
-    dataset: Dataset
-    num_added: int = 0
-    line: str = ""
-
-
-def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extension:
+def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> tuple[Dataset, str]:
     """Join `Dataset.unseen` and, of raw check-ins (columns in `recap.columns`, file order), those later than their
-    user's last known one, in time order. Training rows, their order and every other check-in stay as they are. Raises
-    DataError: none is later, and those that end the file are not in the dataset.
+    user's last known one, in time order, as history only. Training rows, their order and every other check-in stay as
+    they are; new users and places come after the known ones, without training check-ins. Also says what was added of
+    the raw check-ins and what was not. Raises DataError: none is later, and those that end the file are not in the
+    dataset.
     """
     known, given = dataset.checkins, [] if dataset.unseen is None else [dataset.unseen]
     last_row = max(int(table[c.SOURCE_ROW].max()) for table in (known, *given))
@@ -45,9 +35,9 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extensi
         numbers = last_row + 1 + np.arange(len(raw))
         given.append(raw.assign(**texts, **{c.POI_NAME: names, c.SPLIT: c.TEST, c.SOURCE_ROW: numbers}))
     if not given:
-        return Extension(dataset)
+        return dataset, ""
     every = pd.concat([table[[*COLUMNS["unseen"]]] for table in given], ignore_index=True)
-    user_N, users = _numbered(every[c.USER_ID], dataset.users[c.USER_ID])
+    user_N, users = number_ids(every[c.USER_ID], dataset.users[c.USER_ID])
     seconds_N, is_raw_N = seconds_of(every), every[c.SOURCE_ROW].to_numpy() > last_row
     last_U = np.full(len(users), _NEVER)
     np.maximum.at(last_U, known[c.USER].to_numpy(), seconds_of(known))
@@ -60,10 +50,10 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extensi
         raise DataError(f"{refusal}: give check-ins that follow it")
     kept_N = is_later_N | ~is_raw_N
     added, is_raw_N, user_N = every[kept_N], is_raw_N[kept_N], user_N[kept_N]
-    poi_N, place_ids = _numbered(added[c.POI_ID], dataset.pois[c.POI_ID])
-    extended = _joined(dataset, added.assign(**{c.USER: user_N, c.POI: poi_N}), users, place_ids)
+    poi_N, _ = number_ids(added[c.POI_ID], dataset.pois[c.POI_ID])
+    extended = _joined(dataset, added.assign(**{c.USER: user_N, c.POI: poi_N}), users)
     if raw is None:
-        return Extension(extended)
+        return extended, ""
     new_users, num_added = set(user_N[is_raw_N & (last_U[user_N] == _NEVER)]), int(is_raw_N.sum())
     said = [f"Added {count_of(num_added, 'check-in')} and {count_of(len(new_users), 'new user')}"]
     if num_added < len(raw):
@@ -73,7 +63,7 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> Extensi
     if len(elsewhere):
         where = f"{count_of(len(elsewhere), 'visit')} to {count_of(len(set(elsewhere)), 'place')} outside the data set"
         said.append(f"{where}, which only models with curves predict")
-    return Extension(extended, num_added, "; ".join(said) + ".")
+    return extended, "; ".join(said) + "."
 
 
 def _ends_with(dataset: Dataset, every: pd.DataFrame, is_raw_N: np.ndarray) -> bool:
@@ -85,47 +75,31 @@ def _ends_with(dataset: Dataset, every: pd.DataFrame, is_raw_N: np.ndarray) -> b
     return bool(pd.MultiIndex.from_frame(ends).isin(pd.MultiIndex.from_frame(held)).all())
 
 
-def _joined(dataset: Dataset, added: pd.DataFrame, users: np.ndarray, place_ids: np.ndarray) -> Dataset:
-    """The dataset with added check-ins, whose users and places have these ids by number."""
+def _joined(dataset: Dataset, added: pd.DataFrame, users: np.ndarray) -> Dataset:
+    """The dataset with added check-ins, and its users' ids by number."""
     known, config = dataset.checkins, dataset.manifest.config
     rows = added.assign(**{c.TRAJECTORY: -1})[[name for name in known if name != c.HISTORY_ONLY]]
     rows = rows.astype(known.dtypes[list(rows.columns)].to_dict()).assign(**{c.HISTORY_ONLY: True})
     table = pd.concat([known.assign(**{c.HISTORY_ONLY: history_only(known)}), rows], ignore_index=True)
     order = np.lexsort((table[c.SOURCE_ROW], seconds_of(table), table[c.USER]))
     table = table.iloc[order].reset_index(drop=True)
-    table[c.TRAJECTORY] = _trajectories(table, config).astype(known[c.TRAJECTORY].to_numpy().dtype)
-    pois = _with_places(dataset.pois, added.sort_values(c.TIME, kind="stable"), place_ids)
+    # Known trajectories stay; an added check-in shares that of those around it unless the gap is too long.
+    given = table[c.TRAJECTORY].to_numpy(np.int64)
+    is_far = np.diff(seconds_of(table)) > config.trajectory_gap_hours * 3600
+    is_added = (given[1:] < 0) | (given[:-1] < 0)
+    starts = (np.diff(table[c.USER]) != 0) | np.where(is_added, is_far, np.diff(given) != 0)
+    table[c.TRAJECTORY] = np.cumsum(np.append(0, starts)).astype(known[c.TRAJECTORY].to_numpy().dtype)
+    pois = _with_places(dataset.pois, added)
     grown = pd.DataFrame({c.USER_ID: users})
     manifest = dataset.manifest.model_copy(update={"dataset_hash": hash_tables(table, pois, grown)})
     tables = {"checkins": table, "pois": pois, "users": grown}
     return replace(dataset, **tables, manifest=manifest, unseen=None, extends=dataset.hash)
 
 
-def _numbered(ids: pd.Series, known: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Number of each id, and all ids by number: those that are not known follow in lexicographic order."""
-    text = ids.astype(str)
-    new = np.sort(np.setdiff1d(text.unique().astype(object), known.astype(str).to_numpy(object)))
-    every = np.concatenate([known.to_numpy(object), new])
-    return pd.Index(every).get_indexer(text), every
-
-
-def _trajectories(table: pd.DataFrame, config: DataConfig) -> np.ndarray:
-    """Known trajectories as they are; check-ins around an added one share its trajectory unless the gap is too long."""
-    user, given = table[c.USER].to_numpy(np.int64), table[c.TRAJECTORY].to_numpy(np.int64)
-    is_far = np.diff(seconds_of(table)) > config.trajectory_gap_hours * 3600
-    is_added = (given[1:] < 0) | (given[:-1] < 0)
-    starts = (np.diff(user) != 0) | np.where(is_added, is_far, np.diff(given) != 0)
-    trajectory: np.ndarray = np.cumsum(np.append(True, starts)) - 1
-    return trajectory
-
-
-def _with_places(pois: pd.DataFrame, added: pd.DataFrame, place_ids: np.ndarray) -> pd.DataFrame:
+def _with_places(pois: pd.DataFrame, added: pd.DataFrame) -> pd.DataFrame:
     """The POI table with rows for new places, each described by its first check-in."""
-    new = place_ids[len(pois) :]
-    if not len(new):
-        return pois
-    rows = added.drop_duplicates(c.POI_ID).set_index(c.POI_ID).loc[new].reset_index()
+    rows = added[added[c.POI] >= len(pois)].sort_values([c.POI, c.TIME]).drop_duplicates(c.POI)
     by_number = pois.drop_duplicates(c.CATEGORY_ID).sort_values(c.CATEGORY_INDEX)  # from 0, without gaps
-    rows[c.CATEGORY_INDEX], _ = _numbered(rows[c.CATEGORY_ID], by_number[c.CATEGORY_ID])
+    rows[c.CATEGORY_INDEX], _ = number_ids(rows[c.CATEGORY_ID], by_number[c.CATEGORY_ID])
     rows[c.TRAIN_CHECKINS] = 0
     return pd.concat([pois, rows[list(pois.columns)].astype(pois.dtypes.to_dict())], ignore_index=True)
