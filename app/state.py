@@ -1,7 +1,7 @@
 """What is open: a source, a case or a user's moment, and a place, in the session and in the address."""
 
 from collections.abc import Callable, Hashable
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import streamlit as st
 
@@ -55,7 +55,7 @@ def current_source(*, lists: bool = False, notices: bool = True) -> Source | Non
     st.session_state["source"] = source.token
     address.write(**dict.fromkeys(_SOURCE_FIELDS) | _named(source))
     st.session_state["to_say_invented"] = source.synthetic
-    st.session_state["data_name"] = source.name
+    name_data(source.name)
     if notices:
         _say_what_differs(source)
         _say_what_is_not_offered(source)
@@ -122,15 +122,21 @@ def consume_synthetic_notice() -> bool:
     return bool(st.session_state.pop("to_say_invented", False))
 
 
-def charts_here() -> dict[str, object]:
+def charts_here() -> dict[str, Any]:
     """Charts of the page as it was drawn last, by the name of their files: the view, the chart and the data."""
-    charts: dict[str, object] = st.session_state.setdefault("charts", {})
+    charts: dict[str, Any] = st.session_state.setdefault("charts", {})
     return charts
+
+
+def name_data(name: str) -> None:
+    """Name the data of the figures that follow."""
+    st.session_state["data_name"] = name
 
 
 def chart_name(key: str) -> str:
     """A chart's name: its view, its key and the data that is open."""
-    return " ".join([address.current_page(), key, str(st.session_state.get("data_name", ""))])
+    page = address.current_page() or "overview"
+    return " ".join([page, key.removeprefix(f"{page}_"), str(st.session_state.get("data_name", ""))])
 
 
 def opened_dataset() -> str | None:

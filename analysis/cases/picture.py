@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from PIL import ImageDraw, ImageFont
+from PIL import ImageFont
 
 from analysis.figures.map_ground import SCALE, SIZE, MapGround, Pixel, draw_disc, draw_ground, pixels, to_png
 from analysis.figures.palette import Palette
+from analysis.figures.svg_draw import Pen
 from analysis.geography import fit_camera
 from analysis.trajectories.two_hop import two_hops_read
 from analysis.workspace import Workspace
@@ -78,7 +79,7 @@ def draw_thumbnail(
     return to_png(image.crop((0, top, image.width, image.height - top)).reduce(SCALE), quick=True)
 
 
-def _draw_marks(draw: ImageDraw.ImageDraw, marks: Marks, at: Mapping[int, Pixel], palette: Palette) -> None:
+def _draw_marks(draw: Pen, marks: Marks, at: Mapping[int, Pixel], palette: Palette) -> None:
     for middle in marks.middles:
         draw.line([at[marks.source], at[middle], at[marks.truth]], fill=palette.paths.fill, width=15, joint="curve")
         draw_disc(draw, at[middle], _MIDDLE_PX, fill=palette.paths.fill, outline=palette.land, width=3)
@@ -91,7 +92,7 @@ def _draw_marks(draw: ImageDraw.ImageDraw, marks: Marks, at: Mapping[int, Pixel]
     _draw_truth(draw, at[marks.truth], marks, palette)
 
 
-def _draw_truth(draw: ImageDraw.ImageDraw, at: Pixel, marks: Marks, palette: Palette) -> None:
+def _draw_truth(draw: Pen, at: Pixel, marks: Marks, palette: Palette) -> None:
     draw_disc(draw, at, _TRUTH_PX + 13.6, fill=palette.land, outline=palette.land, width=1)
     if marks.truth_rank <= _LARGEST_RANK:
         draw_disc(draw, at, _TRUTH_PX - 6.8, fill=palette.model.fill, outline=palette.model.fill, width=1)
@@ -102,5 +103,5 @@ def _draw_truth(draw: ImageDraw.ImageDraw, at: Pixel, marks: Marks, palette: Pal
         draw_disc(draw, corner, _VISITED_PX, fill=palette.revisits.fill, outline=palette.land, width=5)
 
 
-def _write_rank(draw: ImageDraw.ImageDraw, at: Pixel, rank: int, palette: Palette) -> None:
+def _write_rank(draw: Pen, at: Pixel, rank: int, palette: Palette) -> None:
     draw.text(at, str(rank), fill=palette.page, font=ImageFont.load_default(_LETTER_PX), anchor="mm")

@@ -27,7 +27,7 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
     figure = go.Figure()
     known = bins[bins["n"] > 0]
     reach = 100 * max([0.01, *known["low"].abs().tolist(), *known["high"].abs().tolist()])
-    top = 1.3 * (reach if math.isfinite(reach) else 1.0)
+    top = 1.8 * (reach if math.isfinite(reach) else 1.0)
     rare = int((bins["high_count"].between(0, TAIL_MAX_COUNT)).sum())
     band = {"x0": -0.5, "x1": rare - 0.5, "y0": 0, "y1": 1, "yref": "y domain"}
     figure.add_shape(type="rect", **band, fillcolor=palette.band, line_width=0, layer="below")
@@ -65,7 +65,10 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
             hoverinfo="text",
         )
         if clear:
-            figure.add_annotation(note(position, middle, f"<b>{as_points(row['difference'])}</b>", colour, xshift=12))
+            end, beyond = (high, 16) if middle > 0 else (low, -16)
+            figure.add_annotation(
+                note(position, end, f"<b>{as_points(row['difference'])}</b>", colour, xanchor="center", yshift=beyond)
+            )
     styled(figure, palette, height=_HEIGHT, margin={"l": 50, "b": 74})
     figure.update_xaxes(
         tickvals=list(range(len(bins))),

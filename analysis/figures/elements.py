@@ -10,6 +10,30 @@ Element = list[Any]
 PICK: Final = "data-pick"
 """The attribute of what can be clicked: its value is what a click brings."""
 
+BUILD: Final = """
+const SVG = "http://www.w3.org/2000/svg";
+
+function build([tag, attributes, ...children], inSvg) {
+  inSvg ||= tag === "svg";
+  const node = inSvg ? document.createElementNS(SVG, tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  for (const child of children) node.append(typeof child === "string" ? child : build(child, inSvg));
+  return node;
+}
+"""
+"""The script that makes nodes of an `Element`."""
+
+STYLE: Final = """
+figure { margin: 0; font-family: "Source Sans", sans-serif; font-size: 13px; line-height: 1.3; }
+table { border-collapse: collapse; table-layout: fixed; width: 100%; }
+th, td { padding: 0; font-weight: inherit; text-align: left; }
+button { appearance: none; background: none; border: 0; color: inherit; font: inherit; margin: 0; padding: 0;
+  text-align: inherit; }
+[data-pick] { cursor: pointer; }
+button:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+"""
+"""The CSS of every picture."""
+
 
 def element(tag: str, *children: "Element | str", style: Mapping[str, object] | None = None, **named: str) -> Element:
     """One element of a page.

@@ -71,13 +71,13 @@ def explain_deck(
     return deck_layers.deck(layers, camera, map_style)
 
 
-def draw_explain_image(explanation: CaseExplanation, ground: MapGround, *, palette: Palette) -> bytes:
-    """The same as a PNG, with the time given."""
+def draw_explain_image(explanation: CaseExplanation, ground: MapGround, *, palette: Palette, **form: Any) -> bytes:
+    """The same as `draw_map_image` writes it, with the time given."""
     size: dict[str, Any] = {"size": SIZE, "narrowest": SIZE[0]}
     deck = explain_deck(explanation, ground.opened, map_style="", palette=palette, **size)
     given = datetime.fromisoformat(explanation.time_given) if explanation.time_given else None
     when = "" if given is None else f"{day(given)}, {given:%H:%M}"
-    return draw_map_image(deck, ground, palette=palette, time_given=when)
+    return draw_map_image(deck, ground, palette=palette, time_given=when, **form)
 
 
 def _places(places: pd.DataFrame, palette: Palette) -> pdk.Layer:

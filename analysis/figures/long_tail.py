@@ -243,9 +243,9 @@ def plot_hops(hops: pd.DataFrame, palette: Palette) -> go.Figure:
         )
         top = float(hops[name].max()) if len(hops) else 1.0
         figure.update_yaxes(range=[-0.06 * (top or 1), 1.22 * (top or 1)], visible=False, row=1, col=column)
-    styled(figure, palette, height=300, margin={"t": 48, "b": 48})
+    styled(figure, palette, height=300, margin={"t": 48, "b": 48, "l": 26, "r": 6})
     figure.update_xaxes(title_text="Hops N", dtick=1, range=[0.5, 5.6], showline=True)
-    figure.update_annotations(font={"size": 14, "color": palette.ink})
+    figure.update_annotations(font={"size": 12, "color": palette.ink})
     return figure
 
 
@@ -255,6 +255,8 @@ def _near_line(values: list[float]) -> list[str]:
     for before, value, after in zip([None, *values[:-1]], values, [*values[1:], None], strict=True):
         if before is None:
             sides.append("top left")
+        elif after is None and value < 1.05 * before:
+            sides.append("bottom center")
         elif after is not None and after < 0.8 * value:
             sides.append("top right")
         else:

@@ -12,6 +12,7 @@ from analysis.basemap.document import LINES, parts_of
 from analysis.figures.letters import Letters
 from analysis.figures.palette import Palette, mix
 from analysis.figures.scale_bar import scale_bar
+from analysis.figures.svg_draw import Pen, SvgDraw, blank
 from analysis.geography import Camera, screen_offsets
 from analysis.workspace import Workspace
 
@@ -35,14 +36,13 @@ class MapGround:
 
 
 def draw_ground(
-    ground: MapGround, camera: Camera, palette: Palette, *, height: int = SIZE[1]
-) -> tuple[Image.Image, ImageDraw.ImageDraw]:
+    ground: MapGround, camera: Camera, palette: Palette, *, height: int = SIZE[1], svg: bool = False
+) -> tuple[Image.Image, Pen]:
     """The city's layers, and every place as a faint dot; scale bar and credit are in the middle band of a height."""
     opened, basemap = ground.opened, ground.basemap
-    image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)
-    draw = ImageDraw.Draw(image)
+    image, draw = blank((SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land, svg=svg)
     if basemap is not None:
-        draw_layers(image, basemap, camera, palette)
+        draw_layers(image, draw, basemap, camera, palette)
     for x, y in pixels(camera, opened.latitude, opened.longitude):
         draw.ellipse([x - 1.5, y - 1.5, x + 1.5, y + 1.5], fill=mix(palette.quiet, palette.land, 0.35))
     _draw_scale(draw, camera, palette, height)
@@ -54,20 +54,22 @@ def draw_ground(
     return image, draw
 
 
-def draw_layers(image: Image.Image, basemap: Mapping[str, Any], camera: Camera, palette: Palette) -> None:
-    draw, colours = ImageDraw.Draw(image), ground_colours(palette)
+def draw_layers(image: Image.Image, draw: Pen, basemap: Mapping[str, Any], camera: Camera, palette: Palette) -> None:
+    colours = ground_colours(palette)
     for name in basemap["order"]:
         for properties, part in parts_of(name, basemap["layers"][name]):
             colour = palette.density(properties["level"]) if name == "density" else colours[name]
             draw_part(image, draw, name, [_project(camera, line) for line in part], colour)
 
 
-def draw_part(image: Image.Image, draw: ImageDraw.ImageDraw, name: str, part: list[list[Pixel]], colour: str) -> None:
+def draw_part(image: Image.Image, draw: Pen, name: str, part: list[list[Pixel]], colour: str) -> None:
     """A line of a layer, or a polygon without its holes."""
     if name in LINES:
         draw.line(part[0], fill=colour, width=SCALE * (3 if name in _WIDE_LINES else 1))
     elif len(part) == 1:
         draw.polygon(part[0], fill=colour)
+    elif isinstance(draw, SvgDraw):
+        draw.rings(*part, fill=colour)
     else:
         mask = Image.new("1", image.size)
         inside = ImageDraw.Draw(mask)
@@ -76,7 +78,7 @@ def draw_part(image: Image.Image, draw: ImageDraw.ImageDraw, name: str, part: li
         image.paste(colour, mask=mask)
 
 
-def _draw_scale(draw: ImageDraw.ImageDraw, camera: Camera, palette: Palette, height: int) -> None:
+def _draw_scale(draw: Pen, camera: Camera, palette: Palette, height: int) -> None:
     bar = scale_bar(camera, (SIZE[0] / 2, height / 2))
     left, right = (on_picture(x, bar.y) for x in bar.x)
     draw.line([left, right], fill=palette.quiet, width=6)
@@ -94,9 +96,7 @@ def to_png(image: Image.Image, *, quick: bool = False) -> bytes:
     return buffer.getvalue()
 
 
-def draw_disc(
-    draw: ImageDraw.ImageDraw, at: Pixel, radius: float, *, fill: str | None, outline: str | None, width: int
-) -> None:
+def draw_disc(draw: Pen, at: Pixel, radius: float, *, fill: str | None, outline: str | None, width: int) -> None:
     """A disc, or a ring where ``fill`` is None."""
     x, y = at
     draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=fill, outline=outline, width=width)
@@ -135,7 +135,7 @@ def on_picture(x: float, y: float) -> Pixel:
 
 
 def draw_plate(
-    draw: ImageDraw.ImageDraw,
+    draw: Pen,
     at: Pixel,
     text: str,
     colour: str,
@@ -152,7 +152,7 @@ def draw_plate(
     draw.text(at, text, fill=colour, font=font, anchor=anchor)
 
 
-def draw_time(draw: ImageDraw.ImageDraw, when: str, palette: Palette, letters: Letters, scale: int = 1) -> None:
+def draw_time(draw: Pen, when: str, palette: Palette, letters: Letters, scale: int = 1) -> None:
     """The time that a model was given, in the upper left corner; nothing without one."""
     if when:
         text, font = letters.fit(f"Time given: {when}"), letters.font(26 * scale)

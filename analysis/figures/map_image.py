@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import numpy as np
 import pydeck as pdk
-from PIL import ImageDraw
 
 from analysis.figures.deck_layers import DOT
 from analysis.figures.letters import Letters
 from analysis.figures.map_ground import (
     ANCHORS,
     SCALE,
+    SIZE,
     MapGround,
     Pixel,
     draw_disc,
@@ -22,6 +22,7 @@ from analysis.figures.map_ground import (
     to_png,
 )
 from analysis.figures.palette import Palette, mix
+from analysis.figures.svg_draw import Pen, SvgDraw
 from analysis.geography import Camera
 
 _LETTERS: Final = 1.85
@@ -30,17 +31,19 @@ _DOT: Final = 0.2
 """Radius of a dot in pixels of the browser, as a share of its letters' size."""
 
 
-def draw_map_image(deck: pdk.Deck, ground: MapGround, *, palette: Palette, time_given: str = "") -> bytes:
-    """A PNG of 1520 x 1080 pixels; ``time_given`` in words."""
+def draw_map_image(
+    deck: pdk.Deck, ground: MapGround, *, palette: Palette, time_given: str = "", svg: bool = False
+) -> bytes:
+    """A PNG of 1520 x 1080 pixels, or for ``svg`` what `vector.js` reads; ``time_given`` in words."""
     view = deck.initial_view_state
     camera = Camera(view.latitude, view.longitude, view.zoom)
-    image, draw = draw_ground(ground, camera, palette)
+    image, draw = draw_ground(ground, camera, palette, svg=svg)
     for layer in json.loads(deck.to_json())["layers"]:
         if not layer["id"].startswith("scale"):  # the ground has its own
             for row in layer["data"]:
                 _draw_row(draw, _Row(layer, row, camera, palette), palette, ground.letters)
     draw_time(draw, time_given, palette, ground.letters)
-    return to_png(image)
+    return draw.to_json(SIZE[0]) if isinstance(draw, SvgDraw) else to_png(image)
 
 
 class _Row:
@@ -66,7 +69,7 @@ class _Row:
         return round(SCALE * self[name])
 
 
-def _draw_row(draw: ImageDraw.ImageDraw, row: _Row, palette: Palette, letters: Letters) -> None:
+def _draw_row(draw: Pen, row: _Row, palette: Palette, letters: Letters) -> None:
     kind = row["@@type"]
     if kind == "ScatterplotLayer":
         (at,), fill, line = row.at(row["getPosition"]), row.colour("getFillColor"), row.colour("getLineColor")
@@ -81,6 +84,8 @@ def _draw_row(draw: ImageDraw.ImageDraw, row: _Row, palette: Palette, letters: L
             draw_plate(draw, at, text, colour, font, palette, anchor=ANCHORS[row["getTextAnchor"]])
         else:
             draw.text(at, text, fill=colour, font=font, anchor="mm")
+    elif kind == "PolygonLayer":
+        draw.polygon(row.at(*row["getPolygon"]), fill=row.colour("getFillColor") or palette.land)
     else:
         way = row["getPath"] or [row["getSourcePosition"], row["getTargetPosition"]]
         draw.line(row.at(*way), fill=row.colour("getColor"), width=row.px("getWidth"))

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import Image, ImageDraw
 
 from analysis.basemap.shores import shores
 from analysis.figures.letters import Letters
 from analysis.figures.map_ground import SCALE, SIZE, draw_disc, draw_layers, draw_plate, pixels, to_png
 from analysis.figures.palette import Palette, mix
+from analysis.figures.svg_draw import blank
 from analysis.geography import fit_camera, unwrap_longitudes
 
 _NAME_ROOM = 70
@@ -34,10 +34,9 @@ def draw_points(
     latitude, longitude = latitude[inside], longitude[inside]
     camera = fit_camera(latitude, longitude, width_px=SIZE[0], height_px=SIZE[1], padding_px=40)
     basemap = shores(latitude, longitude)
-    image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)
+    image, draw = blank((SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)
     if basemap is not None:
-        draw_layers(image, basemap, camera, palette)
-    draw = ImageDraw.Draw(image)
+        draw_layers(image, draw, basemap, camera, palette)
     fill = mix(palette.model.fill, palette.land, 0.6)
     for at in pixels(camera, latitude, longitude):
         draw_disc(draw, at, 3.5 * SCALE / 2, fill=fill, outline=palette.land, width=1)

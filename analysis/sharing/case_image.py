@@ -1,4 +1,4 @@
-"""A shared case's map as a PNG: what a page shows of `analysis.sharing.case_map`, drawn flat.
+"""A shared case's map as a PNG or SVG: what a page shows of `analysis.sharing.case_map`, drawn flat.
 
 It is drawn from `SharedPage` alone. The file contains only pixels: no text chunk, no time.
 """
@@ -6,11 +6,12 @@ It is drawn from `SharedPage` alone. The file contains only pixels: no text chun
 from pathlib import Path
 from typing import Final
 
-from PIL import Image, ImageDraw
+from PIL import Image
 
 from analysis.figures.letters import Letters
 from analysis.figures.map_ground import ANCHORS, draw_disc, draw_part, draw_plate, draw_time, ground_colours, to_png
 from analysis.figures.palette import LIGHT, Palette, mix
+from analysis.figures.svg_draw import Pen, SvgDraw, blank
 from analysis.sharing.case_map import WIDTH_PX, CaseMap, case_map
 from analysis.sharing.ground import Ground, MapPoint
 from analysis.sharing.shared_case import SharedPage
@@ -18,33 +19,37 @@ from analysis.sharing.shared_case import SharedPage
 _SIZE: Final = (1520, 1080)
 _TWICE: Final = 2
 """Drawn at twice the size and halved, so that lines are smooth."""
+_WIDTH, _HEIGHT = (_TWICE * side for side in _SIZE)
 _PX: Final = _TWICE * _SIZE[0] / WIDTH_PX
 """Pixels here for one of the page's map."""
 _LETTERS: Final = round(13 * _PX)
 
 
-def draw_case_image(page: SharedPage, *, palette: Palette = LIGHT, font: Path | None = None) -> bytes:
+def draw_case_image(
+    page: SharedPage, *, palette: Palette = LIGHT, font: Path | None = None, svg: bool = False
+) -> bytes:
     """The map of the page's first case, 1520 x 1080 pixels; only the ground's colour if the case has no point.
 
     Without a font file that knows the names' letters, accents are left out.
     """
     drawn = case_map(page.cases[0], page.places)
-    image = Image.new("RGB", _SIZE, palette.land)
+    image, draw = blank((_WIDTH, _HEIGHT), palette.land, svg=svg)
     if drawn is not None:
-        image = _draw(drawn, page.ground, palette, Letters(font), page.cases[0].time_given)
-    return to_png(image)
+        _draw(image, draw, drawn, page.ground, palette, Letters(font))
+        draw_time(draw, page.cases[0].time_given, palette, Letters(font), _TWICE)
+    if isinstance(draw, SvgDraw):
+        return draw.to_json(_SIZE[0] // 2)
+    return to_png(image.resize(_SIZE, Image.Resampling.LANCZOS))
 
 
-def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters, time_given: str) -> Image.Image:
-    width, height = _TWICE * _SIZE[0], _TWICE * _SIZE[1]
+def _draw(image: Image.Image, draw: Pen, drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters) -> None:
     left, top, _, frame_height = drawn.frame
     scale = _PX / drawn.unit
 
     def at(point: MapPoint) -> MapPoint:
-        return (point[0] - left) * scale, (point[1] - top - frame_height / 2) * scale + height / 2
+        return (point[0] - left) * scale, (point[1] - top - frame_height / 2) * scale + _HEIGHT / 2
 
-    image = Image.new("RGB", (width, height), palette.land)
-    draw, colours = ImageDraw.Draw(image), ground_colours(palette)
+    colours = ground_colours(palette)
     for layer in ground.layers:
         for part in layer.parts:
             draw_part(image, draw, layer.name, [[at(point) for point in ring] for ring in part], colours[layer.name])
@@ -64,7 +69,5 @@ def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters, ti
         colour = palette.of_role(name.kind).text
         draw_plate(draw, spot, text, colour, font, palette, anchor=anchor, room=(14, 8, 12))
     if ground.credit:
-        corner, font = (width - 12 * _TWICE, height - 8 * _TWICE), letters.font(15 * _TWICE)
+        corner, font = (_WIDTH - 12 * _TWICE, _HEIGHT - 8 * _TWICE), letters.font(15 * _TWICE)
         draw.text(corner, letters.fit(ground.credit), fill=palette.quiet, font=font, anchor="rs")
-    draw_time(draw, time_given, palette, letters, _TWICE)
-    return image.resize(_SIZE, Image.Resampling.LANCZOS)

@@ -168,12 +168,14 @@ def fitted_marks(
     return walk_marks(opened, trajectory, prediction, camera=camera, lower_px=MAP_HEIGHT_PX - height_px, **shown)
 
 
-def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *, exact: bool) -> bytes:
+def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *, exact: bool, **form: Any) -> bytes:
+    """Map of an explanation; generalised unless exact."""
     opened = open_workspace(source).at(explanation.moment)
     if not exact:
         page = share_cases([explanation], opened, basemap=shared_basemap(source))
-        return draw_case_image(page, palette=palette_of(theme), font=picture_font())
-    return draw_explain_image(explanation, flat_ground(source, explanation.moment), palette=palette_of(theme))
+        return draw_case_image(page, palette=palette_of(theme), font=picture_font(), **form)
+    ground = flat_ground(source, explanation.moment)
+    return draw_explain_image(explanation, ground, palette=palette_of(theme), **form)
 
 
 def walk_image(
@@ -185,23 +187,37 @@ def walk_image(
     show_truth: bool,
     show_paths: bool,
     exact: bool,
+    **form: Any,
 ) -> bytes:
-    """Map of one case as a PNG; generalised unless exact."""
+    """Map of one case, as `draw_map_image` writes it; generalised unless exact."""
     opened = open_workspace(source).at(prediction.moment)
     if exact:
         ground = flat_ground(source, prediction.moment)
     else:  # the density uses the generalised places too
-        opened = masked_places(opened, Generalisation()).opened(opened)
+        ground = _masked_ground(source, opened)
+        opened = ground.opened
         trajectory, prediction = share_step(trajectory, prediction, opened.labels)
-        layers = with_density(shared_basemap(source), opened.latitude, opened.longitude)
-        ground = MapGround(opened, layers, Letters(picture_font()))
     marks = fitted_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
     when, given = "", next(iter(prediction.candidates.get(TIME_ASKED, [])), None)
     if given is not None:
         masked = Generalisation().part_of_week(given.weekday(), given.hour)
         when = f"{day(given)}, {given:%H:%M}" if exact else masked
     palette = palette_of(theme)
-    return draw_map_image(walk_deck(marks, map_style="", palette=palette), ground, palette=palette, time_given=when)
+    deck = walk_deck(marks, map_style="", palette=palette)
+    return draw_map_image(deck, ground, palette=palette, time_given=when, **form)
+
+
+def counts_image(source: Source, make: Callable[..., pdk.Deck], theme: Theme, *, exact: bool, **form: Any) -> bytes:
+    """Map of numbers over many users; ``exact`` about the places that are dots."""
+    palette, opened = palette_of(theme), open_workspace(source)
+    ground = flat_ground(source, 0) if exact else _masked_ground(source, opened)
+    return draw_map_image(make(map_style="", palette=palette), ground, palette=palette, **form)
+
+
+def _masked_ground(source: Source, opened: Workspace) -> MapGround:
+    opened = masked_places(opened, Generalisation()).opened(opened)
+    layers = with_density(shared_basemap(source), opened.latitude, opened.longitude)
+    return MapGround(opened, layers, Letters(picture_font()))
 
 
 def flat_ground(source: Source, shown: int | Moment) -> MapGround:

@@ -12,15 +12,14 @@ import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.formatting import capitalised
-from app import address, state
+from app import address
 from app.cached.figures import DrawnFigure, sent
-from app.components.toolbar import file_words
+from app.components.toolbar import offer_figure
 
 
 def show_figure(figure: go.Figure, key: str, alt: str, **select: Any) -> Any:
     """A chart in the app's own colours; with selection options of `st.plotly_chart`, returns the selection."""
-    name = file_words(state.chart_name(key))
-    state.charts_here()[name] = figure.original if isinstance(figure, DrawnFigure) else figure
+    name = offer_figure(key, figure.original if isinstance(figure, DrawnFigure) else figure)
     saved = {**PLOT_CONFIG["toImageButtonOptions"], "filename": f"recap-{name}"}
     config = {**PLOT_CONFIG, "toImageButtonOptions": saved}
     return st.plotly_chart(figure, theme=None, config=config, key=key, alt=alt, **select)

@@ -1,6 +1,7 @@
 """Kinds of Long tail's misses, and their map; and what is shown before the ablations of all cases were run."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import pandas as pd
@@ -12,11 +13,13 @@ from analysis.glossary import TERMS
 from analysis.long_tail import headlines
 from analysis.long_tail.miss_map import MIN_USERS
 from analysis.long_tail.misses import count_misses
+from app import state
 from app.cached import maps, tables
 from app.cached.workspace import Ranker, is_large, kept_causes, read_ablations
 from app.components import words
 from app.components.chart_table import chart_table, ticked_row
 from app.components.text import quiet, section
+from app.components.toolbar import offer_figure
 from app.headings import CELL_HEADINGS
 from app.settings import AppSettings
 from app.sources import Source
@@ -65,6 +68,8 @@ def _show_map(ranker: Ranker, k: int) -> None:
     if cells.empty:
         quiet(headlines.no_cell(MIN_USERS))
         return
+    make = partial(miss_deck, cells, k=k)
+    offer_figure("miss-map", partial(maps.counts_image, ranker.source, make, state.theme_palette().theme))
     st.pydeck_chart(
         maps.draw_map(ranker.source, miss_deck, cells, k=k),
         height=MAP_HEIGHT,

@@ -5,20 +5,11 @@ from typing import Final
 
 import streamlit as st
 
-from analysis.figures.elements import Element
+from analysis.figures.elements import BUILD, STYLE, Element
 from app import state
+from app.components.toolbar import offer_figure
 
-_BUILD: Final = """
-const SVG = "http://www.w3.org/2000/svg";
-
-function build([tag, attributes, ...children], inSvg) {
-  inSvg ||= tag === "svg";
-  const node = inSvg ? document.createElementNS(SVG, tag) : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  for (const child of children) node.append(typeof child === "string" ? child : build(child, inSvg));
-  return node;
-}
-
+_SHOW: Final = """
 export default function ({ parentElement, data, setTriggerValue }) {
   const focused = parentElement.activeElement?.dataset.pick;
   const picture = build(data);
@@ -31,16 +22,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   if (focused) picture.querySelector(`button[data-pick="${CSS.escape(focused)}"]`)?.focus();
 }
 """
-_STYLE: Final = """
-figure { margin: 0; font-family: "Source Sans", sans-serif; font-size: 13px; line-height: 1.3; }
-table { border-collapse: collapse; table-layout: fixed; width: 100%; }
-th, td { padding: 0; font-weight: inherit; text-align: left; }
-button { appearance: none; background: none; border: 0; color: inherit; font: inherit; margin: 0; padding: 0;
-  text-align: inherit; }
-[data-pick] { cursor: pointer; }
-button:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
-"""
-_show: Final = st.components.v2.component("recap.picture", css=_STYLE, js=_BUILD)
+_show: Final = st.components.v2.component("recap.picture", css=STYLE, js=BUILD + _SHOW)
 
 
 def show_picture(
@@ -59,6 +41,8 @@ def show_picture(
             on_pick(value)
 
     size = height if isinstance(height, str) else f"{height}px"
-    look = f"color: {state.theme_palette().ink}; height: {size}"
+    palette = state.theme_palette()
+    look = f"color: {palette.ink}; background: {palette.page}; height: {size}"
     drawn = ["figure", {"aria-label": alt, "style": look}, content]
+    offer_figure(key, drawn)
     _show(key=key, data=drawn, height="content" if isinstance(height, str) else height, on_picked_change=picked)

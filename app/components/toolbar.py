@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from analysis.figures.vector import why_no_vectors, write_vector
+from analysis.figures.vector import FORMS, Form, why_no_vectors, write_figure
 from analysis.records.accuracy import CHOSEN_METRICS, METRIC_LABELS
 from analysis.sharing.tables import AS_RECORDED, PRIVACY, is_personal, share_table, to_csv
 from app import address, state
@@ -111,18 +111,13 @@ def downloads(
     *,
     source: Source,
     key: str,
-    pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
     **more: Any,
 ) -> None:
-    """A button that offers tables and pictures, which are computed when it is pressed; see `download_buttons`.
-
-    Args:
-        pictures: by name; each receives whether everything is shown as recorded.
-    """
+    """A button that offers tables and figures, which are computed when it is pressed; see `download_buttons`."""
     button = st.popover("Download", icon=":material/download:", key=f"{key}-data", on_change="rerun")
     if button.open:
         with button:
-            download_buttons(tables(), source=source, key=key, pictures=pictures, **more)
+            download_buttons(tables(), source=source, key=key, **more)
 
 
 def download_buttons(
@@ -130,7 +125,7 @@ def download_buttons(
     *,
     source: Source,
     key: str,
-    pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
+    of_one_user: bool = False,
     exact_tables: Mapping[str, Callable[[], pd.DataFrame]] | None = None,
     below: Callable[[], None] | None = None,
     notes: tuple[str, str] = (words.SAFE_FILES, words.KEEP_FILES),
@@ -138,38 +133,63 @@ def download_buttons(
     """The content of `downloads`.
 
     Args:
+        of_one_user: whether the charts name places of one user; those of a real one are offered only as recorded.
         exact_tables: offered only as recorded; computed when their button is pressed.
         below: shows further files.
         notes: what the files contain by default, and as recorded.
     """
     with st.container():
-        quiet(words.CSV_TABLES)
+        if tables:
+            quiet(words.CSV_TABLES)
         exact = False
-        if pictures or any(map(is_personal, tables.values())):
+        of_one_user = of_one_user and not source.synthetic
+        if of_one_user or any(map(callable, state.charts_here().values())) or any(map(is_personal, tables.values())):
             exact = toggle("As recorded", key=f"{key}-exact", help=words.AS_RECORDED_HELP)
-            quiet(notes[exact])
+            if tables or exact:
+                quiet(notes[exact])
+            if of_one_user and not exact:
+                quiet(words.ONLY_RECORDED)
         files = [(name, "csv", partial(_table_file, source, table, exact)) for name, table in tables.items()]
         files += [(name, "csv", partial(exact_file, make)) for name, make in (exact_tables or {}).items() if exact]
-        files += [(name, "png", partial(draw, exact)) for name, draw in (pictures or {}).items()]
         for name, ending, write in files:
             save_button(name, write, f"{file_words(name)}.{ending}", key=f"{key}-{name}", width="stretch")
         if below is not None:
             below()
-        _charts(key)
+        figure_buttons(key, exact=exact, only_maps=of_one_user and not exact)
 
 
-def _charts(key: str) -> None:
-    """The page's charts as SVG and PDF, or one line that says what is missing."""
-    charts = dict(state.charts_here())
-    missing = why_no_vectors() if charts else ""
+def figure_buttons(key: str, *, exact: bool = False, only_maps: bool = False) -> None:
+    """The page's figures, each in every form that this computer can write; or one line that says what is missing."""
+    figures = {name: figure for name, figure in state.charts_here().items() if callable(figure) or not only_maps}
+    missing = why_no_vectors() if figures else ""
+    for name, figure in figures.items():
+        forms = [form for form in FORMS if not missing or (callable(figure) and form == "png")]
+        if forms:
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                quiet(name)
+                for form in forms:
+                    write = partial(_figure_file, figure, form, exact)
+                    save_button(form.upper(), write, f"{name}.{form}", key=f"{key}-{name}-{form}")
     if missing:
         quiet(f"{markdown_text(missing)}.")
-        return
-    for name, figure in charts.items():
-        with st.container(horizontal=True):
-            for form in ("svg", "pdf"):
-                write = partial(write_vector, figure, form)
-                save_button(f"{name}.{form}", write, f"{name}.{form}", key=f"{key}-{name}-{form}")
+
+
+def _figure_file(figure: Any, form: Form, exact: bool) -> bytes:
+    if not callable(figure):
+        return write_figure(figure, form)
+    return figure(exact=exact) if form == "png" else write_figure(figure(exact=exact, svg=True), form)
+
+
+def offer_figure(key: str, figure: Any) -> str:
+    """Let the page's Download offer a figure; returns the name of its files.
+
+    Args:
+        figure: what `write_figure` writes, or for a map a function that draws it as a PNG, or with ``svg`` for
+            `write_figure`; it receives whether everything is ``exact``, that is, as recorded.
+    """
+    name = file_words(state.chart_name(key))
+    state.charts_here()[name] = figure
+    return name
 
 
 _KINDS: Final = {

@@ -1,6 +1,5 @@
 """Explain: one prediction as a sum of contributions, and what changes it; or how the model scores."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -27,7 +26,7 @@ from app.components.explain.what_if import current_edits, show_what_if
 from app.components.next.asked_time import at_usual_time
 from app.components.share import share_button
 from app.components.text import shown_sentence
-from app.components.toolbar import choice_control, download_buttons, source_picker, truth_toggle
+from app.components.toolbar import choice_control, download_buttons, offer_figure, source_picker, truth_toggle
 from app.sources import Source
 from recap.history.moments import Moment
 
@@ -82,6 +81,8 @@ def _explain(source: Source, moment: Moment) -> None:
     if half == "model":
         first = usual if hide_truth and pair[0] is None else pair[0]
         show_model_page(source, moment, about=first, against=pair[1], hide_truth=hide_truth)
+        with more:
+            download_buttons({}, source=source, key="explain", of_one_user=True)
         return
     shown = before
     if edits:
@@ -118,13 +119,10 @@ def _share(source: Source, shown: CaseExplanation) -> None:
 def _files(source: Source, shown: CaseExplanation, pair: PlacePair) -> None:
     given = {"time_given": pd.Timestamp(shown.time_given)} if shown.time_given else {}
     both = [entry.model_dump(exclude={"groups", "terms"}) | given | entry.terms for entry in (shown.a, shown.b)]
-
-    def draw(exact: bool) -> bytes:
-        return maps.explain_image(source, shown, state.theme_palette().theme, exact=exact)
-
-    name = "Map, time given" if shown.time_given else "Map"
-    pictures: dict[str, Callable[[bool], bytes]] = {} if shown.moment.is_changed else {name: draw}
-    download_buttons({"Contributions": pd.DataFrame(both)}, source=source, key="explain", pictures=pictures)
+    if not shown.moment.is_changed:
+        draw = partial(maps.explain_image, source, shown, state.theme_palette().theme)
+        offer_figure("Map, time given" if shown.time_given else "Map", draw)
+    download_buttons({"Contributions": pd.DataFrame(both)}, source=source, key="explain", of_one_user=True)
 
 
 def _answer(shown: CaseExplanation) -> None:

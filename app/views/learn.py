@@ -12,7 +12,7 @@ from app.components.learn import place, words
 from app.components.learn.lesson_page import show_lesson, start_at_top
 from app.components.learn.teacher import show_teacher
 from app.components.text import pick, quiet
-from app.components.toolbar import source_picker
+from app.components.toolbar import downloads, source_picker
 
 
 @error_boundary
@@ -28,6 +28,7 @@ def view() -> None:
         asked = {"answered": answered, "questions": QUESTIONS * len(COURSE)}
         quiet(words.PROGRESS_LINE.format(lessons=ROUTE, minutes=MINUTES, **asked), width="content")
         st.space("stretch")
+        files = st.container(width="content")
         with st.popover("More", icon=":material/tune:", type="tertiary"):
             source_picker(source)
             st.button(
@@ -39,6 +40,8 @@ def view() -> None:
                 args=("teacher",),
             )
     show_lesson(source, number, progress)
+    with files:
+        downloads(dict, source=source, key="learn", of_one_user=True)
     start_at_top(COURSE[number].outline.key)
 
 

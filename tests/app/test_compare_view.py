@@ -9,7 +9,6 @@ import torch
 
 from analysis.compare.model_table import FORMS
 from analysis.compare.words import p_value, ranks_title
-from analysis.figures.vector import why_no_vectors
 from analysis.formatting import ordinal
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.imported import find_predictions
@@ -175,8 +174,6 @@ def test_all_models_in_one_table(
     named = "compare-differences-small"
     saved = [json.loads(chart.proto.config)["toImageButtonOptions"]["filename"] for chart in app.get("plotly_chart")]
     assert f"recap-{named}" in saved
-    found = {f"{named}.svg", f"{named}.pdf"} <= set(labels)
-    assert found != bool(why_no_vectors()) and (found or why_no_vectors() in texts(app))
 
 
 def test_models_are_called_by_preset_and_then_by_folder(

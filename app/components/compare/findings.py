@@ -16,7 +16,7 @@ from app import address, state
 from app.cached.comparisons import all_models_table
 from app.cached.figures import drawn
 from app.cached.workspace import Ranker, open_workspace
-from app.components.chart_table import show_figure
+from app.components.chart_table import show_figure, show_wide
 from app.components.text import quiet, section, toggle
 from app.components.toolbar import legend, save_button
 from app.pages import WALK
@@ -25,12 +25,14 @@ from recap import columns as c
 from recap.evaluation.metrics import calibration_error, has_probabilities, reliability_curve
 from recap.machine.printable import markdown_text
 
+_DIFFERENCES_PX: Final = 540
+
 
 def show_differences(source: Source, found: Comparison) -> None:
     section(words.differences_title(found.metric))
     figure = drawn(plot_differences, found.bins, a=found.a, b=found.b, metric=found.metric)
     alt = words.differences_alt(found)
-    event = show_figure(figure, "differences", alt, on_select="rerun", selection_mode="points")
+    event = show_wide(figure, "differences", alt, _DIFFERENCES_PX, on_select="rerun", selection_mode="points")
     chosen = next((point["customdata"] for point in event["selection"]["points"] if point.get("customdata")), None)
     if chosen is not None:
         _open_cases(source, CaseSelection.of_bin(*chosen))

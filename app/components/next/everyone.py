@@ -35,7 +35,7 @@ from app.components.next import choice, words
 from app.components.next.slide import say_everyone
 from app.components.present.add import slides_button
 from app.components.text import choose_one, pick, quiet
-from app.components.toolbar import downloads
+from app.components.toolbar import downloads, offer_figure
 from app.components.walk.predictions import LIST_NINTHS, MAP_NINTHS, NINTH_PX, probability_column
 from app.pages import NEXT
 from app.sources import Source
@@ -87,8 +87,12 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
         _table(opened, found.users, at)
         with st.container(horizontal=True, vertical_alignment="center"):
             people = Generalisation().min_users
+            offered = offered_places(found.places, people)
+            if not offered.empty:
+                make, theme = partial(expected_deck, opened, offered), state.theme_palette().theme
+                offer_figure("expected-map", partial(maps.counts_image, source, make, theme))
             downloads(
-                lambda: {words.expected_heading(at): offered_places(found.places, people)},
+                lambda: {words.expected_heading(at): offered},
                 source=source,
                 key="everyone",
                 exact_tables={

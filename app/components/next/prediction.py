@@ -20,7 +20,7 @@ from app.components.next import choice, words
 from app.components.next.slide import say_prediction
 from app.components.present.add import slides_button
 from app.components.text import quiet
-from app.components.toolbar import downloads, legend, open_case_button
+from app.components.toolbar import downloads, legend, offer_figure, open_case_button
 from app.components.walk import words as walk_words
 from app.components.walk.predictions import LIST, LIST_NINTHS, MAP_NINTHS, NINTH_PX, list_table, say_never_visited
 from app.pages import EXPLAIN, NEXT
@@ -126,6 +126,8 @@ def _buttons(
             st.button("Go there", icon=":material/add_location:", key="go-there", on_click=go)
         if source.checkpoint_hash is not None:
             open_case_button(EXPLAIN, source, found.moment, key="next-explain", about=picked)
+        shown: dict[str, Any] = {"show_truth": found.has_truth, "show_paths": False}
+        offer_figure("map", partial(maps.walk_image, source, walked, found, state.theme_palette().theme, **shown))
         downloads(lambda: {"Next places": found.candidates}, source=source, key="next")
         if listed:
             say = partial(say_prediction, source, opened, itinerary, found, walked)

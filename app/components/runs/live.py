@@ -12,6 +12,7 @@ from app.cached import run_store
 from app.components.chart_table import show_figure
 from app.components.runs import words
 from app.components.text import choose_one, quiet, section
+from app.components.toolbar import figure_buttons
 from app.pages import COMPARE, EXPLAIN, OVERVIEW
 from app.settings import AppSettings
 from app.sources import Source, find_sources
@@ -101,7 +102,8 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
     if described["metrics"]:
         _show_numbers(run, described)
         try:
-            show_curves(run.read_spec().train_config(), described["metrics"], described["reference"])
+            spec = run.read_spec()
+            show_curves(spec.dataset_name, spec.train_config(), described["metrics"], described["reference"])
         except RecapError as error:
             quiet(markdown_text(str(error)))
     with st.expander("Log", icon=":material/notes:", key=f"log_{run_id}"):
@@ -138,7 +140,8 @@ def _show_numbers(run: RunFolder, described: RunDescription) -> None:
             st.metric("Training time", duration(run.read_summary().get("seconds")), width="content")
 
 
-def show_curves(config: AnyTraining, metrics: list[EpochLine], reference: dict[str, MetricsByGroup]) -> None:
+def show_curves(data: str, config: AnyTraining, metrics: list[EpochLine], reference: dict[str, MetricsByGroup]) -> None:
+    state.name_data(data)
     tables = {curve: curve_table(metrics, curve) for curve in CURVES}
     levels = {curve: counter_levels(reference, curve) for curve in CURVES}
     # One point is no curve, but next to the counters' lines it says how good the model is.
@@ -153,7 +156,9 @@ def show_curves(config: AnyTraining, metrics: list[EpochLine], reference: dict[s
     spans, palette = stage_spans(config), state.theme_palette()
     figure = plot_training(tables[curve], spans, config.epochs, palette, levels=levels[curve])
     alt = words.chart_alt(CURVES[curve], metrics[-1]["epoch"], config.epochs, levels[curve])
-    show_figure(figure, "run_chart", alt)
+    show_figure(figure, curve, alt)
+    with st.popover("Download", icon=":material/download:", type="tertiary", key="run-data"):
+        figure_buttons("run")
 
 
 def show_example() -> None:
@@ -172,7 +177,7 @@ def show_example() -> None:
         if metrics:
             section(f"{words.EXAMPLE}: {markdown_text(source.label)}")
             show_result(markdown_text(checkpoint.label), summary)
-            show_curves(checkpoint.manifest.train, metrics, {})
+            show_curves(source.name, checkpoint.manifest.train, metrics, {})
             return
 
 

@@ -18,7 +18,7 @@ from app.components.cases.present_button import present_button
 from app.components.chart_table import chart_table
 from app.components.error_boundary import error_boundary
 from app.components.text import key_button, pick
-from app.components.toolbar import downloads, legend, open_case_button, switch, truth_toggle
+from app.components.toolbar import downloads, legend, offer_figure, open_case_button, switch, truth_toggle
 from app.components.walk import words
 from app.components.walk.predictions import LIST_NINTHS, MAP_NINTHS, NINTH_PX, show_predictions
 from app.headings import STOP_HEADINGS
@@ -86,12 +86,9 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
         _stops_table(known)
         tables = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": known.stops}
         theme = state.theme_palette().theme
-        pictures: dict[str, Callable[[bool], bytes]] = {
-            "Map, time given" if source.reads_time else "Map": lambda exact: maps.walk_image(
-                source, trajectory, prediction, theme, **shown, exact=exact
-            )
-        }
-        downloads(lambda: tables, source=source, key="walk", pictures=pictures)
+        name = "Map, time given" if source.reads_time else "Map"
+        offer_figure(name, partial(maps.walk_image, source, trajectory, prediction, theme, **shown))
+        downloads(lambda: tables, source=source, key="walk")
 
 
 def _steps(source: Source, trajectory: Trajectory) -> list[Moment]:
