@@ -61,8 +61,7 @@ def as_file(checkins: Any, reading: Reading) -> Iterator[tuple[Path, str, ReadOp
     """
     given: dict[str, Any] = {**reading}
     with arguments_for_options(), tempfile.TemporaryDirectory() as folder:
-        columns = given.get("columns", {})
-        given["columns"] = parse_mapping([f"{field}={name}" for field, name in columns.items()])
+        given["columns"] = parse_mapping([f"{field}={name}" for field, name in given.get("columns", {}).items()])
         if isinstance(given.get("bbox"), str):
             given["bbox"] = parse_bbox(given["bbox"])
         source_format = given.pop("source_format", "auto")

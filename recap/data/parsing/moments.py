@@ -28,7 +28,9 @@ from recap.data.parsing.times import (
     detect_layout,
     epoch_units,
     find_zone,
-    read_times,
+    is_plausible,
+    iso_offsets,
+    read_spelled,
 )
 from recap.errors import DataError
 
@@ -96,13 +98,15 @@ class Moments:
 
     def _read_zones(self, rows: RowBlock, column: str) -> np.ndarray:
         """Minutes (int64, local minus UTC) or zones (tzinfo), as the first rows decide; others are marked."""
-        if self._zone_unit is None and _are_names(decoded(rows.columns[column])):
-            self._zone_unit = 0
+        values = decoded(rows.columns[column])
+        if self._zone_unit is None and pa.types.is_string(values.type):
+            sample = values.slice(0, 1000).drop_null()
+            named = pc.match_substring_regex(sample.filter(pc.not_equal(sample, "")), r"[A-Za-z]|\d:\d")
+            self._zone_unit = 0 if (pc.mean(named).as_py() or 0) > 0.5 else None
         if self._zone_unit == 0:
             return _read_names(rows, column)
         what = "timezone offset in minutes or hours"
-        values = rows.number(column, "tz_offset", what, LARGEST_MINUTES)
-        numbers = np.nan_to_num(np.asarray(values))
+        numbers = np.nan_to_num(np.asarray(rows.number(column, "tz_offset", what, LARGEST_MINUTES)))
         if self._zone_unit is None:
             self._zone_unit = 60 if 0 < np.abs(numbers).max(initial=0) <= _LARGEST_HOURS else 1
         minutes = self._zone_unit * numbers.clip(-LARGEST_MINUTES, LARGEST_MINUTES)
@@ -112,7 +116,9 @@ class Moments:
     def _read_times(
         self, rows: RowBlock, column: str, date: str | None
     ) -> tuple[TimeLayout, np.ndarray, np.ndarray | None]:
-        """The layout of times, these as written, and the offsets that they carry; two columns are joined first."""
+        """The layout of times, these as written, and the offsets that they carry; days and clocks are joined first.
+        What the layout cannot read, and times outside 1990 to 2099, are marked and become NaT.
+        """
         if date is not None:
             self._clock = self._clock or find_clock(rows.text(column))
             rows.columns[column] = join_clock(rows, column, date, self._clock, self.options.time_format)
@@ -125,11 +131,18 @@ class Moments:
         if layout is EPOCH:
             units, counts = np.unique(epoch_units(to_numbers(values).drop_null()), return_counts=True)
             self._units.update(dict(zip(units.tolist(), counts.tolist(), strict=True)))
-        is_typed = pa.types.is_timestamp(values.type)
-        times, written = read_times(rows, column, layout)
+        read, spelled = read_spelled(layout, values)
+        written = iso_offsets(spelled) if layout.is_utc else None
         if says(column, "local"):
-            self._believe_name(column, layout, is_typed, written is not None)
-        return layout, times, written
+            self._believe_name(column, layout, pa.types.is_timestamp(values.type), written is not None)
+        times, wanted = (
+            read.to_numpy(zero_copy_only=False).astype("datetime64[s]"),
+            f"time must look like '{layout.example}'",
+        )
+        rows.flag("time", np.isnat(times), lambda row: f"{wanted}, got {shorten(values[row])}")
+        outside = ~is_plausible(times)
+        rows.flag("time", outside, lambda row: f"time {shorten(values[row])} is outside 1990 to 2099")
+        return layout, np.where(outside, np.datetime64("NaT", "s"), times), written
 
     def _believe_name(self, column: str, layout: TimeLayout, is_typed: bool, has_offsets: bool) -> None:
         """Whether times are local because the column's name says so and they have no offset, or all zero."""
@@ -190,14 +203,6 @@ class Moments:
         local = aware.dt.tz_localize(None).to_numpy("datetime64[s]")
         shift = np.where(np.isnat(utc), np.timedelta64(0, "s"), local - utc)
         return utc, (shift.astype(np.int64) // 60).astype(np.int16)
-
-
-def _are_names(values: pa.Array) -> bool:
-    if not pa.types.is_string(values.type):
-        return False
-    sample = values.slice(0, 1000).drop_null()
-    named = pc.match_substring_regex(sample.filter(pc.not_equal(sample, "")), r"[A-Za-z]|\d:\d")
-    return (pc.mean(named).as_py() or 0) > 0.5
 
 
 def _read_names(rows: RowBlock, column: str) -> np.ndarray:

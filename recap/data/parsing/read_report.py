@@ -74,7 +74,7 @@ class RowReport:
     notes: list[str] = field(default_factory=list)
     _bad: list[tuple[int, str]] = field(default_factory=list)
 
-    def report(self, reason: str, rows: int, first: Sequence[tuple[int, str]]) -> None:
+    def count(self, reason: str, rows: int, first: Sequence[tuple[int, str]]) -> None:
         """Count rows left out for a reason; ``first``: places and messages of the first few."""
         if rows:
             before, kept = self.reported.get(reason, (0, []))

@@ -72,7 +72,7 @@ class RowBlock:
         self.bad[new] = True
         places = ((int(self.lines[row]), int(row)) for row in new[:EXAMPLES])
         first = [(line, f"{self.name} {self.noun} {line}: {describe(row)}") for line, row in places]
-        self.report.report(reason, len(new), first)
+        self.report.count(reason, len(new), first)
 
     def identifier(self, column: str, reason: str, what: str) -> pa.Array:
         """Text of an id: surrounding blanks are trimmed, whole numbers become their digits; empty ones are marked."""

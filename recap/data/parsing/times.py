@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.parsing.formats import read_words
-from recap.data.parsing.row_block import RowBlock, decoded, shorten, to_numbers
+from recap.data.parsing.row_block import decoded, to_numbers
 from recap.errors import DataError
 
 _WORDS: Final = read_words("times")
@@ -231,19 +231,6 @@ def is_plausible(seconds: np.ndarray) -> np.ndarray:
 def count_plausible(times: pa.Array) -> int:
     """How many times are between 1990 and 2099."""
     return int(is_plausible(times.to_numpy(zero_copy_only=False)).sum())
-
-
-def read_times(rows: RowBlock, column: str, layout: TimeLayout) -> tuple[np.ndarray, np.ndarray | None]:
-    """Parse a column; what the layout cannot read, and times outside 1990 to 2099, are marked. Returns datetime64[s]
-    per row, NaT where marked, and the offsets that they carry, see `iso_offsets`.
-    """
-    given = decoded(rows.columns[column])
-    read, spelled = read_spelled(layout, given)
-    times = read.to_numpy(zero_copy_only=False).astype("datetime64[s]")
-    rows.flag("time", np.isnat(times), lambda row: f"time must look like '{layout.example}', got {shorten(given[row])}")
-    outside = ~is_plausible(times)
-    rows.flag("time", outside, lambda row: f"time {shorten(given[row])} is outside 1990 to 2099")
-    return np.where(outside, np.datetime64("NaT", "s"), times), iso_offsets(spelled) if layout.is_utc else None
 
 
 def iso_offsets(times: pa.Array) -> np.ndarray | None:

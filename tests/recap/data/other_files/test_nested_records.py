@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from recap.data.parsing import table_source
 from recap.errors import DataError
 from tests.recap.data.other_files.reading import assert_all_read, read
 from tests.recap.data.understanding.tables import ROWS, checkins
@@ -83,6 +84,15 @@ def test_many_rows_of_parquet_without_visits(tmp_path: Path) -> None:
     people = [*parallel(), *[{name: [] if isinstance(value, list) else value for name, value in parallel()[0].items()}]]
     found = read(write(tmp_path / "own.parquet", [*people, *people[-1:] * 40_000]))
     assert_all_read(found)
+
+
+def test_lists_of_other_lengths_in_a_later_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parquet whose first rows do not show it: a visit without a place is one bad row."""
+    monkeypatch.setattr(table_source, "_NESTED_ROWS", 100)
+    people = parallel()
+    people[-1]["places"].pop()
+    found = read(write(tmp_path / "own.parquet", people))
+    assert found.account.dropped() == {"poi_id": 1} and found.account.rows_kept == ROWS - 1
 
 
 def test_columns_of_one_document(tmp_path: Path) -> None:
