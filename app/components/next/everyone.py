@@ -45,7 +45,7 @@ from recap.machine.printable import shortened
 from recap.privacy import Generalisation
 
 _DAY: Final = "YYYY-MM-DD"
-_LONGEST_NAME: Final = {"wide": 21, "narrow": 15, "phone": 15}
+_LONGEST_NAME: Final = {"wide": 17, "narrow": 14, "phone": 14}
 _MOST_OFFERED: Final = 500
 """Places in the list of those to close, the most expected ones."""
 _TABLE_PX: Final = EVERYONE_HEIGHT_PX - 80
