@@ -7,13 +7,13 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from analysis.formatting import byte_size, share, stopwatch
+from recap.evaluation.metrics import MetricsByGroup
 from recap.model.config import Stage
 from recap.runs.execution.gpus import Gpu
 from recap.runs.store.description import RunRow
-from recap.runs.store.run_folder import RunReference, RunSummary
-from recap.runs.store.state import Lease
+from recap.runs.store.files import Lease
 from recap.training.metrics_file import EpochLine
-from recap.training_config import AnyTraining, TrainConfig
+from recap.training_config import AnyTraining, TrainConfig, TrainingSummary
 
 _Meaning = Literal["core", "paths", "revisits", "model"]
 TrainingCurve = Literal["hr20", "mrr", "loss"]
@@ -73,19 +73,15 @@ def curve_table(metrics: list[EpochLine], curve: TrainingCurve) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["epoch", "series", "value"]).dropna(subset=["value"])
 
 
-def counter_levels(reference: RunReference, curve: TrainingCurve) -> dict[str, float]:
+def counter_levels(reference: dict[str, MetricsByGroup], curve: TrainingCurve) -> dict[str, float]:
     """Each counter's value over all validation cases, by label; empty for curves without such a level."""
     if curve == "loss" or not reference:
         return {}
-    both: dict[str, Mapping[str, Any]] = {
-        "visit_count": reference.get("visit_count", {}),
-        "count_plus_markov": reference,
-    }
-    found = {_COUNTERS[name]: (groups.get("all") or {}).get(curve) for name, groups in both.items()}
+    found = {label: (reference.get(name, {}).get("all") or {}).get(curve) for name, label in _COUNTERS.items()}
     return {label: float(value) for label, value in found.items() if value is not None}
 
 
-def result_table(model: str, summary: RunSummary) -> pd.DataFrame:
+def result_table(model: str, summary: TrainingSummary) -> pd.DataFrame:
     """HR@20 on the test cases, the best model first: ``Model, All, Frequent, Rare``; empty before a run has ended."""
     rows = {model: summary.get("test", {})}
     rows |= {label: summary.get("baselines", {}).get(name, {}) for name, label in _COUNTERS.items()}

@@ -5,6 +5,7 @@ Only manifests and the names of users and places are read here; content is verif
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,11 +26,11 @@ from recap.machine.printable import one_line
 from recap.presets import checkpoint_label, with_time_given
 from recap.pretrained.curves_file import PretrainedCurves
 from recap.published.configs import RECAP
-from recap.runs.store.run_folder import SPEC
+from recap.runs.store.run_store import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS, recover_folders
 from recap.storage.cache_keys import given_time_key
 from recap.storage.frames import read_validated
-from recap.storage.json_text import read_json
+from recap.storage.json_text import read_object
 from recap.storage.user_folder import user_folder
 from recap.vocabulary import VOCABULARY, TrainedOn, match_dataset, place_keys
 
@@ -374,8 +375,6 @@ def _subfolders(folder: Path) -> list[Path]:
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
-    try:
-        values = read_json(path)
-    except (OSError, ValueError):
-        return None
-    return values if isinstance(values, dict) else None
+    with suppress(RecapError):
+        return read_object(path)
+    return None

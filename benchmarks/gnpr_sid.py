@@ -68,7 +68,8 @@ def main() -> None:
             train(dataset, config, Path(folder) / "out", device=torch.device("cpu"))
             opened = open_model(Path(folder) / "out", dataset, given_time=True)
             batch = CaseBatch(opened.checkins, torch.from_numpy(found["row"].to_numpy(np.int64) - 1))
-            ranks = rank_targets(opened.score(batch.histories(target_time=True)), batch.target_B)
+            scores = opened.score(batch.histories(target_time=True))
+            ranks = rank_targets(scores.total, batch.target_B, scores.tie_break_P)
             better = ranks.num_better_B
             hits = {f"hr{k}": float((better < k).sum()) / len(last) for k in (1, 5, 10, 20)}
         print(

@@ -72,7 +72,7 @@ def train(
     device: str = "auto",
     settings: Mapping[str, Any] | None = None,
     resume: bool = False,
-    watch: Watcher | None = None,
+    watch: Watcher = lambda report: None,
 ) -> "Model":
     """Train RECAP or, by its name, a published model.
 
@@ -85,9 +85,7 @@ def train(
     Raises ConfigError: an unknown preset or setting; DataError: the dataset has no validation case; FolderInUseError:
     ``out`` holds something else.
     """
-    config = training_preset(preset)
-    config = config if epochs is None else config.with_epochs(epochs)
-    config = config.override(_assignments({} if seed is None else {"seed": seed}) + _assignments(settings))
+    config = training_preset(preset, epochs=epochs, seed=seed, changes=_assignments(settings))
     dataset, chosen = _opened(data), choose_device(device)
     model = Model(Path(out or tempfile.mkdtemp(prefix="recap-")))
     if out is None:

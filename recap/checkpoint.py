@@ -4,7 +4,7 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ from recap.scores import TargetTime
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, check_format, recover_folders, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
 from recap.storage.cache_keys import given_time_key
-from recap.storage.json_text import read_json
+from recap.storage.json_text import read_json, read_object
 from recap.storage.tensors import Unfilled, load_tensors, load_weights
 from recap.training_config import AnyTraining, StoredTraining, TrainConfig, TrainingSummary
 from recap.vocabulary import USERS, VOCABULARY, Match, TrainedOn, hash_users, match_dataset
@@ -319,14 +319,7 @@ class Checkpoint:
 
     def read_summary(self) -> TrainingSummary:
         """The training's cost and test metrics."""
-        path = self.folder / SUMMARY
-        try:
-            summary: TrainingSummary = read_json(path)
-        except (OSError, ValueError) as error:
-            raise CheckpointError(f"{path} cannot be read ({error})") from error
-        if not isinstance(summary, dict):
-            raise CheckpointError(f"{path} must contain one object")
-        return summary
+        return cast(TrainingSummary, read_object(self.folder / SUMMARY))
 
 
 def _rows_of_dataset(tensors: Mapping[str, Tensor], match: Match, where: str) -> dict[str, Tensor]:

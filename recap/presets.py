@@ -1,10 +1,11 @@
 """Named configurations."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from recap.errors import ConfigError
 from recap.model.config import ModelConfig, PriorConfig
-from recap.published.configs import PUBLISHED, RECAP, TIME_GIVEN, model_title, published_config, published_label
+from recap.published.configs import PUBLISHED, RECAP, TIME_GIVEN, VALUES, published_config, read_published
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
 DEFAULT_PRESET: Final = "recap"
@@ -92,9 +93,15 @@ def train_preset(name: str) -> TrainConfig:
     )
 
 
-def training_preset(name: str) -> AnyTraining:
-    """A training configuration by RECAP's preset or a published model's name. Raises ConfigError: unknown name."""
-    return published_config(name) if name in PUBLISHED else train_preset(name)
+def training_preset(
+    name: str, *, epochs: int | None = None, seed: int | None = None, changes: Sequence[str] = ()
+) -> AnyTraining:
+    """A training by RECAP's preset or a published model's name, with another length, whose stages keep their share, and
+    ``field=value`` changes. Raises ConfigError: an unknown name or field, or a refused value.
+    """
+    config = published_config(name) if name in PUBLISHED else train_preset(name)
+    config = config if epochs is None else config.with_epochs(epochs)
+    return config.override([*([] if seed is None else [f"seed={seed}"]), *changes])
 
 
 def preset_title(name: str) -> str:
@@ -103,7 +110,7 @@ def preset_title(name: str) -> str:
     >>> preset_title("paper"), preset_title("lotnext")
     ('RECAP (paper)', 'LoTNext')
     """
-    return _TITLES.get(name) or model_title(name)
+    return VALUES[name]["title"] if name in PUBLISHED else _TITLES.get(name, name)
 
 
 def with_time_given(label: str) -> str:
@@ -125,6 +132,9 @@ def checkpoint_label(model: str, train: Any) -> str:
     ('Feature curves', 'RECAP')
     """
     if model != RECAP:
-        return published_label(train)
+        try:
+            return read_published(train).label
+        except (KeyError, TypeError, ConfigError):
+            return "another model"
     preset = train.get("preset") if isinstance(train, dict) else None
     return _TITLES.get(str(preset), _TITLES[DEFAULT_PRESET])

@@ -243,6 +243,7 @@ class TrainingSummary(TypedDict, total=False):
     seconds: float
     processor_seconds: float
     reserved_gpu_bytes: int
+    peak_bytes: int | None
     device: str
     finished: str
     protocol: str

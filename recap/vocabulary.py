@@ -18,7 +18,6 @@ from recap import columns as c
 from recap.arithmetic.geodesy import distance_km
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, VocabularyError
-from recap.storage.artifacts import other_dataset_line
 from recap.storage.frames import read_validated
 
 VOCABULARY: Final = "vocabulary.parquet"
@@ -80,7 +79,11 @@ def match_dataset(folder: Path, trained_on: TrainedOn, dataset: Dataset) -> Matc
     """
     if dataset.hash == trained_on.hash:
         return None
-    line = other_dataset_line(folder.name, (trained_on.name, trained_on.hash), (dataset.manifest.name, dataset.hash))
+    line = f"checkpoint {folder.name} was trained on dataset {trained_on.name!r} ({trained_on.hash[:12]}…)"
+    if dataset.manifest.name == trained_on.name:
+        line += f", which was prepared again since ({dataset.hash[:12]}…)"
+    else:
+        line += f", not on {dataset.manifest.name!r} ({dataset.hash[:12]}…)"
     try:
         known = read_validated(folder / VOCABULARY).to_pandas()
         hashes = read_validated(folder / USERS)[_USER_HASH].to_pandas() if (folder / USERS).is_file() else None

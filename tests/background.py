@@ -18,11 +18,9 @@ from filelock import FileLock, Timeout
 
 from recap.data.dataset import Dataset
 from recap.runs.execution.control import RUNNER_LOCK
+from recap.runs.store.files import ACTIVE, RunSpec
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import SETTINGS, RunStore
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import ACTIVE
+from recap.runs.store.run_store import SETTINGS, RunFolder, RunStore
 from recap.runs.store.submission import build_specs
 from recap.storage.atomic import replace_json
 from tests.checkins import small_dataset

@@ -92,11 +92,10 @@ class ExperimentSpec(Config):
     def train_config(self, arm: Arm, seed: int) -> AnyTraining:
         """The complete configuration of one training; raises ConfigError, with the arm's name, if it does not fit."""
         try:
-            config = training_preset(arm.preset or self.preset)
-            epochs = arm.epochs or self.epochs
-            if epochs is not None:
-                config = config.with_epochs(epochs)
-            return config.override([f"seed={seed}", *self.changes, *arm.changes])
+            changes = [*self.changes, *arm.changes]
+            return training_preset(
+                arm.preset or self.preset, epochs=arm.epochs or self.epochs, seed=seed, changes=changes
+            )
         except ConfigError as error:
             raise ConfigError(f"experiment {self.name!r}, arm {arm.name!r}: {error}") from error
 

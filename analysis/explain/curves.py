@@ -22,8 +22,7 @@ from recap.features.values import FeatureValues
 from recap.history.tensors import Histories, RevisitCandidates, find_revisit_candidates
 from recap.machine.device import one_thread
 from recap.model.curves import KNOTS, STEPS
-from recap.model.recap import PRIOR_TERMS
-from recap.model.revisit_prior import RevisitPrior
+from recap.model.revisit_prior import PRIOR_TERMS, RevisitPrior
 from recap.pretrained.checkpoint import PretrainedCheckpoint
 from recap.storage.tensors import load_tensors
 
@@ -161,7 +160,7 @@ def gate_counts(predictor: Predictor) -> list[int]:
     """
     total = np.zeros(GATE_BINS, dtype=np.int64)
     for histories in _sampled(predictor):
-        parts = predictor.revisit_parts(histories, predictor.state(histories))
+        parts = predictor.revisit_parts(histories)
         if parts is None or parts.gate_C is None:
             return []
         total += np.histogram(parts.gate_C.numpy(), GATE_BINS, (-1.0, 1.0))[0]

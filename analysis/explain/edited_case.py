@@ -35,10 +35,11 @@ from recap.asking.counterfactuals import GRAPH_TOKEN, Counterfactual
 from recap.asking.predictor import CaseRanker, Predictor
 from recap.errors import CaseError
 from recap.features.catalogue import GROUPS
+from recap.history.graph import TransitionGraph
 from recap.history.moments import Moment
 from recap.history.one_user import History
 from recap.history.tensors import SECONDS_PER_DAY, Histories, local_weekday
-from recap.model.recap import CLIP, CORRECTION, Interventions
+from recap.model.recap import CLIP, CORRECTION, UNCHANGED, Interventions
 from recap.model.scorer import RecapScorer
 
 _NEAR_SECONDS: Final = 3600
@@ -172,6 +173,11 @@ class EditedCase:
         stage, token = self.predictor.stage, self.predictor.model.graph_token
         return token is not None and stage.graph_weight > 0 and GRAPH_TOKEN not in self.variant.off
 
+    @cached_property
+    def graph(self) -> TransitionGraph:
+        """The training counts, as edited."""
+        return self.ranker.graph.changed(self.variant.edges)
+
     def contributions(self, pois: Sequence[int]) -> Tensor:
         """What each term adds to the score of each place, (N, T); rows sum to `total_P` there."""
         batch, changes = self._repeated(len(pois))
@@ -183,7 +189,7 @@ class EditedCase:
         if CORRECTION not in self.groups:
             return {}
         batch, changes = self._repeated(1)
-        parts = self.predictor.revisit_parts(batch, self.predictor.state(batch, changes), changes)
+        parts = self.predictor.revisit_parts(batch, changes)
         if parts is None or parts.gate_C is None:
             return {}
         return dict(zip(parts.candidates.poi_C.tolist(), parts.gate_C.tolist(), strict=True))
@@ -204,15 +210,14 @@ class EditedCase:
     def without(self, name: str) -> Counterfactual:
         return replace(self.variant, off=self.variant.off | {name})
 
-    def _repeated(self, size: int) -> tuple[Histories, Interventions | None]:
+    def _repeated(self, size: int) -> tuple[Histories, Interventions]:
         if not self.edits:
-            return self.ranker.histories_at(self.moment, size), None
+            return self.ranker.histories_at(self.moment, size), UNCHANGED
         return self.predictor.pack([self.variant] * size)
 
     def transition_count(self, source: int, destination: int) -> int:
         """m_sd in training, as edited."""
-        known = self.ranker.graph.count(np.array([source]), np.array([destination]))
-        return self.variant.edges.get((source, destination), int(known[0]))
+        return int(self.graph.count(np.array([source]), np.array([destination]))[0])
 
     @property
     def time_given(self) -> str:

@@ -18,9 +18,11 @@ from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.config import Config
 from recap.evaluation.ranks import rank_of
 from recap.features.catalogue import FEATURES, PAST, PATHS, PLACES, TIME, TRANSITIONS
+from recap.history.graph import rows_of_power
 from recap.machine.device import one_thread
 from recap.machine.printable import count_of, shortened
-from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS
+from recap.model.recap import CLIP, CORE, CORRECTION
+from recap.model.revisit_prior import PRIOR_TERMS
 
 _NAMED_CHECKINS: Final = 3
 
@@ -219,8 +221,5 @@ class _Facts:
 
     def _neighbourhood(self) -> int:
         """Number of places that the token averages."""
-        graph = self._case.ranker.graph
-        reached = graph.adjacency[[self._case.source]]
-        for _ in range(self._hops - 1):
-            reached = reached @ graph.adjacency
-        return int(reached.nnz)
+        adjacency = self._case.ranker.graph.adjacency
+        return int(rows_of_power(adjacency, np.array([self._case.source]), self._hops).nnz)

@@ -12,7 +12,9 @@ from analysis.records.ablations import HISTORY, TWO_HOPS, part_label, slug
 from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import LATELY, PAST, PATHS, PLACES, TIME, TRANSITIONS
 from recap.machine.printable import count_of
-from recap.model.recap import CLIP, CORE, CORRECTION, NEW_PLACES, PRIOR_TERMS
+from recap.model.curve_prior import NEW_PLACES
+from recap.model.recap import CLIP, CORE, CORRECTION
+from recap.model.revisit_prior import PRIOR_TERMS
 
 SCORE_PART: Final = "score"
 WORTH_TAB: Final = "What each part is worth"

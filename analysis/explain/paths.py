@@ -17,7 +17,6 @@ from recap import columns as c
 from recap.asking.counterfactuals import Counterfactual
 from recap.asking.predictor import CaseRanker
 from recap.features.catalogue import PATHS
-from recap.model.edited_graph import counts_row
 
 _CUT_SCORES: Final = 1 << 25
 """Largest number of cuts × places scored for one explanation."""
@@ -25,14 +24,11 @@ _CUT_SCORES: Final = 1 << 25
 
 def paths_between(edited_case: EditedCase, destination: int) -> list[PathTerms]:
     """All paths from the source to a place, as edited, strongest first."""
-    source, edges = edited_case.source, edited_case.variant.edges
-    others_only = PATHS in edited_case.groups
-    middles = edited_case.ranker.graph.two_hop_paths(source, destination)["middle"].tolist()
-    middles += [place for edge in edges for place in edge]
+    source, others_only = edited_case.source, PATHS in edited_case.groups
     first = transitions_from(edited_case, source, others_only)
     labels, total_in = edited_case.ranker.dataset.poi_labels, sum(first.values())
     found = []
-    for middle in dict.fromkeys(middles):
+    for middle in edited_case.graph.two_hop_paths(source, destination)["middle"].tolist():
         if middle not in first or (middle, destination) in edited_case.variant.cuts:
             continue
         second = transitions_from(edited_case, middle, others_only)
@@ -80,8 +76,8 @@ def most_cuts(edited_case: EditedCase) -> int:
 
 def transitions_from(edited_case: EditedCase, source: int, others_only: bool) -> dict[int, int]:
     """Training transitions from a place by destination, as edited."""
-    poi_N, count_N = counts_row(edited_case.ranker.graph, source, edited_case.variant.edges)
-    counts = dict(zip(poi_N.tolist(), count_N.tolist(), strict=True))
+    row = edited_case.graph.counts[[source]]
+    counts = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
     if others_only:
         for destination, own in training_rows(edited_case.ranker).of_user(source, edited_case.moment.user).items():
             if destination in counts:

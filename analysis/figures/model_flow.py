@@ -17,7 +17,8 @@ from analysis.formatting import MINUS, ordinal, percent, points, signed_points
 from recap.asking.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST
 from recap.machine.printable import shortened
-from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS
+from recap.model.recap import CLIP, CORE, CORRECTION
+from recap.model.revisit_prior import PRIOR_TERMS
 
 _TOP: Final = 30
 _PITCH: Final = 64

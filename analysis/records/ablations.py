@@ -136,7 +136,7 @@ def describe_ablations(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFr
 def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
     import torch
 
-    from recap.evaluation.ranks import rank_totals
+    from recap.evaluation.ranks import rank_targets
 
     scorer, histories = predictor.scorer, predictor.histories(cases[c.ROW].tolist())
     target_B = torch.tensor(cases[c.TARGET].to_numpy(np.int64))
@@ -146,13 +146,13 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
     other_kind_BP = is_known_BP != is_known_B1
 
     def ranked(name: str, totals_BP: "Tensor") -> dict[str, np.ndarray]:
-        found = rank_totals(totals_BP, target_B)
+        found = rank_targets(totals_BP, target_B)
         return {name: found.mean_B.numpy(), f"tied_{name}": found.num_tied_B.numpy()}
 
     def among_its_kind(totals_BP: "Tensor") -> "Tensor":
         return totals_BP.masked_fill(other_kind_BP, -torch.inf)
 
-    ranks = rank_totals(total_BP, target_B)
+    ranks = rank_targets(total_BP, target_B)
     missing = np.full(len(cases), np.nan)
     columns: dict[str, np.ndarray] = dict.fromkeys(COLUMNS, missing) | {
         c.CASE: cases[c.CASE].to_numpy(np.int64),

@@ -116,7 +116,7 @@ def predict_case(
         best_K = best[0][torch.isfinite(values[0])].tolist()
         rank, truth = math.nan, [] if target is None else [int(target)]
         if truth and torch.isfinite(ranked.total[0, truth[0]]):
-            rank = float(rank_targets(ranked, torch.tensor(truth)).mean_B[0])
+            rank = float(rank_targets(ranked.total, torch.tensor(truth), ranked.tie_break_P).mean_B[0])
         listed = list(dict.fromkeys([*best_K, *truth]))
         total_P = scores.total[0].double()
         held_by, probability = None, np.full(len(listed), np.nan)

@@ -12,10 +12,8 @@ from recap.errors import RecapError
 from recap.runs.execution.control import ensure_runner
 from recap.runs.execution.gpus import Gpu, read_gpus
 from recap.runs.store.description import RunRow, describe_briefly
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import Lease
+from recap.runs.store.files import Lease, RunSpec
+from recap.runs.store.run_store import RunFolder, RunStore
 from recap.runs.store.submission import build_specs
 
 if TYPE_CHECKING:

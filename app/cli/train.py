@@ -54,12 +54,7 @@ def train(
     from recap.presets import DEFAULT_PRESET, training_preset
     from recap.training import run
 
-    config = training_preset(preset or DEFAULT_PRESET)
-    if epochs is not None:
-        config = config.with_epochs(epochs)
-    if seed is not None:
-        config = config.override([f"seed={seed}"])
-    config = config.override(assignments or [])
+    config = training_preset(preset or DEFAULT_PRESET, epochs=epochs, seed=seed, changes=assignments or [])
     chosen = choose_device(device)
     dataset = Dataset.load(data)
     with stop_on_signals() as stop, steps_progress("Training") as report:

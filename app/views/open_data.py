@@ -25,8 +25,8 @@ from recap.presets import DEFAULT_PRESET
 from recap.runs.execution import control
 from recap.runs.store.description import describe_run
 from recap.runs.store.estimates import estimate, seconds_left
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.state import ACTIVE
+from recap.runs.store.files import ACTIVE
+from recap.runs.store.run_store import RunFolder
 
 
 @error_boundary

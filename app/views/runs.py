@@ -17,8 +17,8 @@ from app.components.text import say_once, section
 from recap.errors import RecapError
 from recap.runs.store.description import RunRow, describe_run
 from recap.runs.store.estimates import seconds_left
+from recap.runs.store.files import ACTIVE
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.state import ACTIVE
 
 _NARROW: Final = 245  # three columns from a width of 800 pixels on
 STATE_COLOURS: Final = {

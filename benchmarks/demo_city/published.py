@@ -10,8 +10,8 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
-from recap.presets import training_preset
-from recap.published.configs import PublishedConfig, model_title
+from recap.presets import preset_title, training_preset
+from recap.published.configs import PublishedConfig
 from recap.storage.artifacts import write_sums
 
 ALWAYS: Final = "lotnext"
@@ -69,5 +69,5 @@ def published_card(trained: Sequence[Checkpoint], shipped: Sequence[Checkpoint])
 def _ship(bundle: Path, dataset: Dataset, trained: Checkpoint) -> str:
     graph = TransitionGraph.from_dataset(dataset)
     records = evaluate(trained.scorer(dataset, graph), dataset, graph).records
-    name = f"{model_title(trained.manifest.model)}, trained here"
+    name = f"{preset_title(trained.manifest.model)}, trained here"
     return ship_predictions(records, dataset.hash, name, trained.label, trained.hash, bundle).path.name

@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 
 from recap.asking.predictor import CaseRanker, Predictor
-from recap.baselines import BASELINES, FEATURE_CURVES, PRETRAINED
+from recap.baselines import BASELINES, PRETRAINED
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.extension import Extension, extend_dataset
@@ -18,7 +18,6 @@ from recap.errors import ConfigError, VocabularyError
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors
 from recap.machine.printable import count_of
-from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.pretrained.checkpoint import PretrainedCheckpoint
 from recap.scores import Scorer
@@ -74,10 +73,7 @@ def open_model(
             checkpoint.fit(dataset, fitted_on)  # not to the extension
         scorer = checkpoint.scorer(opened, graph, device)
     else:
-        is_enlarged = extension is not None and model == FEATURE_CURVES
-        fitted = (dataset, fitted_on) if is_enlarged else (opened, graph)
-        device, scorer = "cpu", build_baseline(str(model), *fitted, keep=keep, say=say)
-        scorer = _enlarged(scorer, opened, graph) if is_enlarged else scorer
+        device, scorer = "cpu", build_baseline(str(model), opened, graph, fitted_on=dataset, keep=keep, say=say)
     if given_time and not scorer.reads_target_time:
         raise ConfigError(
             f"{model} cannot read the time of the next check-in: name a model that can, such as pretrained"
@@ -127,11 +123,3 @@ def _folder(name: str | Path) -> Checkpoint:
     if not Path(name).is_dir():
         raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(_NAMES)}")
     return Checkpoint.load(Path(name))
-
-
-def _enlarged(scorer: Scorer, extended: Dataset, graph: TransitionGraph) -> RecapScorer:
-    """The curves of a dataset over its extension, which they would otherwise be fitted to again."""
-    assert isinstance(scorer, RecapScorer)
-    model = Recap(scorer.model.config, extended, graph, torch.float64)
-    model.load_state_dict(scorer.model.state_dict())
-    return RecapScorer(model, scorer.stage, scorer.name)

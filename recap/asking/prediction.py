@@ -15,12 +15,12 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.arithmetic.geodesy import distance_km
-from recap.arithmetic.ragged import found_in
 from recap.asking.predictor import CaseRanker
 from recap.baselines.counting import visits_including_now
 from recap.errors import CaseError, ConfigError
 from recap.evaluation.ranks import top_pois
 from recap.evaluation.scoring import LIST_LENGTH, histories_per_pass
+from recap.features.values import Pairs
 from recap.history.asked_times import ClockTime, NextTime, whole_seconds
 from recap.history.moments import is_known_by, last_rows
 from recap.history.tensors import SECONDS_PER_DAY, CheckinTensors, Histories
@@ -322,8 +322,7 @@ def _visits(histories: Histories, case_C: Tensor, poi_C: Tensor, num_pois: int) 
     """How often each user has been to a place, the last check-in included, int64 (C,)."""
     case_V, poi_V, count_V = visits_including_now(histories)
     key_V, order_V = torch.sort(case_V * num_pois + poi_V)
-    is_in_C, at_C = found_in(key_V, case_C * num_pois + poi_C)
-    return torch.where(is_in_C, count_V[order_V][at_C], 0) if len(key_V) else torch.zeros_like(case_C)
+    return Pairs(key_V, count_V[order_V][None]).at(case_C * num_pois + poi_C)[0]
 
 
 def _contributions(model: CaseRanker, histories: Histories, poi_BK: Tensor, listed_BK: Tensor) -> dict[str, np.ndarray]:

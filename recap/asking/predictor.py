@@ -3,7 +3,7 @@
 Shape suffixes: B cases or variants, P POIs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -19,15 +19,14 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, CheckpointError, VocabularyError
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.ranks import check_scores, rank_totals
+from recap.evaluation.ranks import check_scores, rank_targets
 from recap.evaluation.scoring import histories_per_pass
 from recap.history.graph import TransitionGraph
 from recap.history.moments import Moment, is_moment, named_case
 from recap.history.one_user import History, pack_histories
 from recap.history.tensors import CaseBatch, CheckinTensors, Histories
 from recap.model.curve_prior import CurveValues
-from recap.model.edited_graph import EditedPropagation
-from recap.model.recap import Interventions, RevisitParts
+from recap.model.recap import UNCHANGED, Interventions, RevisitParts
 from recap.model.scorer import RecapScorer
 from recap.probabilities import UNFITTED, Temperature
 from recap.published.network import PublishedScorer
@@ -108,21 +107,29 @@ class CaseRanker:
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies."""
-        totals = [self._totals(part) for part in self._passes(variants)]
-        return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
+        totals_BP = torch.zeros(len(variants), self.dataset.num_pois, dtype=torch.float64)
+        for some, total_BP in self._passes(variants):
+            totals_BP[some] = total_BP
+        return totals_BP
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
-        """Rank of one place in each counterfactual copy (at least one)."""
-        totals, ranks = [], []
-        for part in self._passes(variants):
-            total_BP = self._totals(part)
-            totals.append(total_BP[:, poi])
-            ranks.append(rank_totals(total_BP, torch.full((len(part),), poi)).mean_B)
-        return PlaceRanks(torch.cat(totals), torch.cat(ranks))
+        """Rank of one place in each counterfactual copy."""
+        found = PlaceRanks(*torch.zeros(2, len(variants), dtype=torch.float64))
+        for some, total_BP in self._passes(variants):
+            found.total_B[some] = total_BP[:, poi]
+            found.rank_B[some] = rank_targets(total_BP, torch.full((len(some),), poi)).mean_B.double()
+        return found
 
-    def _passes(self, variants: Sequence[Counterfactual]) -> list[Sequence[Counterfactual]]:
+    def _passes(self, variants: Sequence[Counterfactual]) -> Iterator[tuple[list[int], Tensor]]:
+        """Positions and totals of some copies at a time."""
         size = histories_per_pass(self.dataset.num_pois, _VARIANTS_PER_PASS)
-        return [variants[start : start + size] for start in range(0, len(variants), size)]
+        alike: dict[tuple[object, ...], list[int]] = {}
+        for at, variant in enumerate(variants):
+            alike.setdefault(variant.shared, []).append(at)
+        for group in alike.values():
+            for start in range(0, len(group), size):
+                some = group[start : start + size]
+                yield some, self._totals([variants[at] for at in some])
 
     @cached_property
     def cases(self) -> pd.DataFrame:
@@ -215,32 +222,18 @@ class Predictor(CaseRanker):
         return cls(Checkpoint.load(checkpoint_folder), Dataset.load(dataset_folder))
 
     def pack(self, variants: Sequence[Counterfactual]) -> tuple[Histories, Interventions]:
-        return pack_counterfactuals(variants, self.model, self.propagation)
+        return pack_counterfactuals(variants, self.model, self.graph)
 
     def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
         return self.scorer.score(*self.pack(variants)).total
 
-    @cached_property
-    def propagation(self) -> EditedPropagation | None:
-        """Recomputes rows of G^(N) under edited counts; None without a graph branch."""
-        if self.model.graph_token is None:
-            return None
-        embedding_PE = self.model.poi_embedding.weight.detach().double().numpy()
-        return EditedPropagation(self.graph, embedding_PE, self.model.graph_token.num_hops)
-
-    def state(self, histories: Histories, changes: Interventions | None = None) -> Tensor:
-        """The prediction state h_BD."""
-        with torch.inference_mode():
-            return self.model.encode(histories, self.stage, self.scorer.propagated_PE, changes)
-
-    def revisit_parts(
-        self, histories: Histories, state_BD: Tensor, changes: Interventions | None = None
-    ) -> RevisitParts | None:
+    def revisit_parts(self, histories: Histories, changes: Interventions = UNCHANGED) -> RevisitParts | None:
         """Prior terms, gates and corrections of the packed candidates; None while the prior is inactive."""
         with torch.inference_mode():
+            state_BD = self.model.encode(histories, self.stage, self.scorer.propagated_PE, changes)
             values = None if self.model.curves is None else self.model.features_of(histories, changes)
             return self.model.revisit(histories, self.stage, state_BD, changes, values)
 
-    def curve_values(self, histories: Histories, changes: Interventions | None = None) -> CurveValues:
+    def curve_values(self, histories: Histories, changes: Interventions = UNCHANGED) -> CurveValues:
         with torch.inference_mode():
             return self.model.features_of(histories, changes)

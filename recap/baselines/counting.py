@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
-from recap.arithmetic.geodesy import EARTH_RADIUS_KM
 from recap.arithmetic.ragged import sum_within
 from recap.baselines import AT_TIME
 from recap.data.dataset import Dataset
 from recap.features.catalogue import PAST, PLACES, TRANSITIONS
+from recap.features.places import Places
 from recap.features.visits import same_hour
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import SECONDS_PER_DAY, Histories, local_hour_fraction, local_weekday
@@ -100,19 +100,10 @@ class Nearest(_Counter):
 
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(dataset)
-        degrees_P2 = torch.from_numpy(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64).copy())
-        latitude_P, longitude_P = torch.deg2rad(degrees_P2).unbind(1)
-        self.point_P3 = torch.stack(
-            [latitude_P.cos() * longitude_P.cos(), latitude_P.cos() * longitude_P.sin(), latitude_P.sin()], dim=1
-        )
+        self.places = Places.from_dataset(dataset)
 
     def score(self, histories: Histories) -> Scores:
-        # By differences: products lose metres near the place. The chord grows with the arc.
-        chord_BP = torch.cdist(
-            self.point_P3[histories.source_B], self.point_P3, compute_mode="donot_use_mm_for_euclid_dist"
-        )
-        distance_BP = 2 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2).clamp(max=1))
-        return Scores({"nearest": -distance_BP}, tie_break_P=self.popularity_P)
+        return Scores({"nearest": -self.places.distance_km(histories.source_B)}, tie_break_P=self.popularity_P)
 
 
 class VisitCountAtTime(_Counter):

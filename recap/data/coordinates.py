@@ -22,9 +22,8 @@ _UNINHABITED: Final = ("Etc/", "Antarctica/")
 
 
 def zone_minutes(latitude: np.ndarray, longitude: np.ndarray, seconds: np.ndarray, minutes: np.ndarray) -> np.ndarray:
-    """Offsets (local minus UTC) of the zones at check-ins where ``minutes`` contradict them by an hour or more, else
-    ``minutes``; ``seconds``: UTC. Near a border either side's offset will do; at sea three hours. Of more than 20,000
-    spots a part is looked at.
+    """Offsets (local minus UTC) of the zones at UTC ``seconds`` where ``minutes`` contradict them by an hour, at sea by
+    three, else ``minutes``. Near a border either side's will do; of more than 20,000 spots a part is looked at.
     """
     expected = _at_places(latitude, longitude, seconds, minutes)
     odd = np.flatnonzero(expected != minutes)

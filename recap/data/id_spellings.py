@@ -57,14 +57,12 @@ def spelling_pairs(raw: pd.DataFrame) -> dict[str, list[Pair]]:
 def join_spellings(raw: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The table with one spelling for each of the pairs, and how many there are, in words."""
     pairs = spelling_pairs(raw)
-    changed: dict[str, pd.Series] = {}
     for column, found in pairs.items():
-        codes, ids = pd.factorize(raw[column])
         kept = {pair.other: pair.kept for pair in found}
-        spelled = pd.Series([kept.get(name, name) for name in map(str, ids)], dtype=object).take(codes)
-        changed[column] = spelled.set_axis(raw.index).astype("category")
+        spelled = raw[column].astype(str).map(lambda name, kept=kept: kept.get(name, name))
+        raw = raw.assign(**{column: spelled.astype("category")})
     count = sum(map(len, pairs.values()))
-    return raw.assign(**changed), f"{count:,} ids that differ only in their spelling were joined with another."
+    return raw, f"{count:,} ids that differ only in their spelling were joined with another."
 
 
 def split_places(raw: pd.DataFrame) -> tuple[pd.DataFrame, str]:

@@ -14,8 +14,8 @@ from recap.data.parsing.read_report import TRACK, RawRead
 from recap.data.parsing.table_builder import CheckinTableBuilder, Sink
 from recap.data.parsing.table_folder import table_files
 from recap.data.parsing.table_source import PARQUET_MAGIC, TableSource, open_table
-from recap.data.parsing.text_table import first_cells, read_head, require_file
-from recap.data.parsing.workbook import workbook_kind
+from recap.data.parsing.text_table import ZIP_MAGIC, first_cells, read_head, require_file
+from recap.data.parsing.workbook import is_workbook
 from recap.data.readers.exports import open_export
 from recap.data.readers.published import open_published
 from recap.data.understanding import Understanding, understand_table
@@ -24,8 +24,6 @@ from recap.errors import ConfigError, DataError
 NAMED: Final = "you named the format"
 SOURCE_FORMATS: Final = ("foursquare", "getnext", "gowalla", "libcity", "recbole", "csv", "json", "parquet")
 OWN_FORMATS: Final = ("csv", "json", "parquet", "xlsx", "arrow")
-
-
 _OPENERS: Final[dict[str, Callable[[Path, str, ReadOptions], TableSource]]] = {
     **dict.fromkeys(KNOWN_FILES["published"], open_published),
     **dict.fromkeys(OWN_FORMATS, open_table),
@@ -38,9 +36,7 @@ _MAGIC_BYTES: Final = 512
 
 
 def detect_format(path: Path, encoding: str | None = None) -> tuple[str, str]:
-    """The format, and the reason as a phrase after "because". Raises DataError: the path does not exist, is empty, or
-    looks like no format.
-    """
+    """The format, and the reason as a phrase after "because". Raises DataError: it looks like no format."""
     if not path.exists():
         raise DataError(f"{path} does not exist")
     found = _of_folder(path) if path.is_dir() else _of_file(path, encoding)
@@ -58,11 +54,10 @@ def _of_folder(folder: Path) -> tuple[str, str] | None:
         mark = known.get("files", [""])[0]
         if mark and fnmatch.filter(names, f"*{mark}"):
             return (form, f"it has a {mark.rstrip('*')} file")
-    files = table_files(folder) or sorted(path for path in folder.rglob("*.*") if path.is_file())[:1]
+    files = table_files(folder)[0] or sorted(path for path in folder.rglob("*.*") if path.is_file())[:1]
     if not files:
         return None
-    found = _of_export(files[0], None) if files[0].suffix == ".json" else None
-    found = found or _of_file(files[0], None)
+    found = _of_file(files[0], None)
     if found is None or found[0] in _OF_FOLDERS:
         return found
     if found[0] not in OWN_FORMATS:
@@ -78,20 +73,19 @@ def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
         return ("parquet", "it begins with Parquet's mark")
     if magic.startswith(_ARROW):
         return ("arrow", "it begins as Feather, Arrow or ORC do")
-    said = next(
-        (kind for endings, kind in KNOWN_FILES["suffixes"].items() if path.suffix.lower() in endings.split()), None
-    )
+    kinds = (kind for endings, kind in KNOWN_FILES["suffixes"].items() if path.suffix.lower() in endings.split())
+    said = next(kinds, None)
     text = magic.decode("latin-1")
     for mark, kind, better in KNOWN_FILES["others"] if not _is_track(text) else ():
         if kind.split(",")[0] == said or re.match(mark, text, re.DOTALL | re.ASCII):
-            raise DataError(f"{path.name} is {kind}; save it as {better}")
+            raise DataError(f"{path.name} is {kind}; save {better}")
     if path.suffix in (".dyna", ".geo"):
         return ("libcity", f"its name ends in {path.suffix}")
-    if workbook := workbook_kind(path, magic[:4]):
-        return (workbook, "it is an Excel workbook")
-    if found := _of_export(path, encoding):
-        return found
+    if magic.startswith(ZIP_MAGIC) and is_workbook(path):
+        return ("xlsx", "it is an Excel workbook")
     lines = read_head(path, encoding=encoding)
+    if found := _of_export(path, lines, encoding):
+        return found
     first = lines[0] if lines else ""
     for form, known in KNOWN_FILES["published"].items():
         looked_at = list(filter(None, lines)) if "columns" in known else lines[:1]
@@ -106,9 +100,8 @@ def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
     return ("csv", f"its first line has {columns} columns and no published format fits") if columns > 2 else None
 
 
-def _of_export(path: Path, encoding: str | None) -> tuple[str, str] | None:
+def _of_export(path: Path, lines: list[str], encoding: str | None) -> tuple[str, str] | None:
     """The format of one person's export. Raises DataError: it holds points, not visits."""
-    lines = read_head(path, encoding=encoding)
     first = "".join(lines).lstrip("\ufeff \n\t")[:200]
     if not first.startswith(("{", "[", "<")) and not re.search(r"^Geolife|^\$G[PN]|\t\*\s+\{", first):
         return None
@@ -128,27 +121,21 @@ def _is_track(head: str) -> bool:
 def read_checkins(
     path: Path, source_format: str, options: ReadOptions | None = None, sink: Sink | None = None
 ) -> RawRead:
-    """Read raw check-ins in a named format; ``auto`` detects it. Raises ConfigError: the format is unknown, or ids are
-    to be joined block by block; DataError: the file cannot be read as that format. ``sink``: takes the rows block by
-    block, in formats that can.
+    """Read raw check-ins in a named format; ``auto`` detects it. ``sink``: takes the rows block by block. Raises
+    ConfigError: an unknown format, or ids to be joined block by block; DataError: the file cannot be read as that.
     """
     options = options or ReadOptions()
-    if source_format == "auto":
-        source_format, _ = detect_format(path, options.encoding)
-    if source_format not in _OPENERS:
+    if source_format not in ("auto", *_OPENERS):
         raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(_OPENERS)}")
     if sink is not None and options.ids is not None:
         raise ConfigError("--text ids=join works in memory only; leave it out, or use --engine memory")
-    if source_format in OWN_FORMATS and not options.is_settled:
-        found = understand_table(path, source_format, options)
-        if not found.options.is_settled:
+    if source_format == "auto" or not options.is_settled:
+        found = understand(path, source_format, options)
+        if found.question is not None and not found.options.is_settled:
             raise DataError(found.refusal())
-        options = found.options
+        source_format, options = found.source_format, found.options
     source = _OPENERS[source_format](path, source_format, options)
-    builder, fields = CheckinTableBuilder(source, options, sink), source.fields or options.columns
-    for rows in source.rows([*fields.values()], builder.report):
-        builder.add(rows, fields)
-    read = builder.read(source_format=source_format, columns={} if source.fields else fields)
+    read = CheckinTableBuilder(source, options, sink).read(source_format)
     if options.ids is None:
         return read
     table, note = (join_spellings if options.ids == "join" else split_places)(read.table)
@@ -157,9 +144,7 @@ def read_checkins(
 
 
 def understand(path: Path, source_format: str = "auto", options: ReadOptions | None = None) -> Understanding:
-    """The format of a file; for the user's own table also its columns and open questions. Raises DataError: it cannot
-    be opened, or looks like no format.
-    """
+    """The format of a file; of your own table also columns and questions. Raises DataError: it looks like none."""
     options, why = options or ReadOptions(), NAMED
     if source_format == "auto":
         source_format, why = detect_format(path, options.encoding)

@@ -56,9 +56,8 @@ class Reading(TypedDict, total=False):
 
 @contextmanager
 def as_file(checkins: Any, reading: Reading) -> Iterator[tuple[Path, str, ReadOptions]]:
-    """The file, the format and the options to read a table or a path with; a table is a file for as long as it is
-    read. Errors name Python's arguments. Raises DataError: neither a table nor a path; ConfigError: an unknown option,
-    or a value out of range.
+    """The file, which a table is for as long as it is read, the format and the options. Errors name Python's arguments.
+    Raises DataError: neither a table nor a path; ConfigError: an unknown option, or a value out of range.
     """
     given: dict[str, Any] = {**reading}
     with arguments_for_options(), tempfile.TemporaryDirectory() as folder:

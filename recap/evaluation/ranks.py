@@ -49,13 +49,8 @@ def check_scores(total_BP: Tensor, scorer_name: str) -> None:
         )
 
 
-def rank_targets(scores: Scores, target_B: Tensor) -> Ranks:
+def rank_targets(total_BP: Tensor, target_B: Tensor, tie_break_P: Tensor | None = None) -> Ranks:
     """Rank each target among all POIs by (total, tie-break)."""
-    return rank_totals(scores.total, target_B, scores.tie_break_P)
-
-
-def rank_totals(total_BP: Tensor, target_B: Tensor, tie_break_P: Tensor | None = None) -> Ranks:
-    """`rank_targets` for totals without tie-breaks."""
     target_score_B1 = total_BP.gather(1, target_B[:, None])
     above_BP, equal_BP = total_BP > target_score_B1, total_BP == target_score_B1
     if tie_break_P is not None:
@@ -75,7 +70,7 @@ def _count(mask_BP: Tensor) -> Tensor:
 
 def rank_of(total_P: Tensor, poi: int) -> float:
     """The mean rank of one POI among the totals of one case."""
-    return float(rank_totals(total_P[None], torch.tensor([poi], device=total_P.device)).mean_B)
+    return float(rank_targets(total_P[None], torch.tensor([poi], device=total_P.device)).mean_B)
 
 
 def top_pois(scores: Scores, length: int) -> tuple[Tensor, Tensor]:

@@ -103,7 +103,7 @@ def scored_batches(
         batch = CaseBatch(checkins, row_B)
         scores = scorer.score(batch.histories(target_time=scorer.reads_target_time))
         check_scores(scores.total, scorer.name)
-        yield batch, scores, rank_targets(scores, batch.target_B)
+        yield batch, scores, rank_targets(scores.total, batch.target_B, scores.tie_break_P)
         del scores
 
 

@@ -7,7 +7,7 @@ Shape suffixes: B cases, P POIs, E distinct training transitions, K distinct (us
 edges or categories, N (case, POI) pairs, C packed pairs, W paths of all cases.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
@@ -23,18 +23,6 @@ from recap.history.graph import TransitionGraph
 _HOURS: Final = 24
 _USUAL: Final = 20.0
 """Transitions of the usual kind added to each share, so that a few transitions say little."""
-
-
-@dataclass(frozen=True, eq=False)
-class EdgeEdits:
-    """Changed training counts m_sd of everyone, for single cases of a batch; a (case, edge) pair occurs once.
-    ``case_K``, ``source_K``, ``destination_K``, ``count_K``: int64; the user's own are still subtracted.
-    """
-
-    case_K: Tensor
-    source_K: Tensor
-    destination_K: Tensor
-    count_K: Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +58,14 @@ class OtherUsers:
         """From transitions of users, and ``counts``, their sum over all users."""
         size = counts.shape[0]
         own_key, own_count = np.unique((user_N * size + source_N) * size + destination_N, return_counts=True)
-        arrays = (counts.indptr, counts.indices, counts.data, own_key, own_count, np.unique(own_key // size))
-        return cls(*(torch.from_numpy(np.array(array, dtype=np.int64)) for array in arrays))
+        own = (own_key, own_count, np.unique(own_key // size))
+        return cls(*map(_int64, (counts.indptr, counts.indices, counts.data, *own)))
+
+    def over(self, graph: TransitionGraph) -> "OtherUsers":
+        """With everyone's transitions as changed; the user's own are still subtracted."""
+        arrays = (graph.counts.indptr, graph.counts.indices, graph.counts.data)
+        start_P1, destination_E, count_E = (_int64(array).to(self.count_E.device) for array in arrays)
+        return replace(self, start_P1=start_P1, destination_E=destination_E, count_E=count_E)
 
     def to(self, device: torch.device | str) -> "OtherUsers":
         return OtherUsers(*(getattr(self, field.name).to(device) for field in fields(self)))
@@ -80,26 +74,15 @@ class OtherUsers:
     def num_pois(self) -> int:
         return len(self.start_P1) - 1
 
-    def transitions_from(
-        self, user_B: Tensor, source_B: Tensor, edits: EdgeEdits | None = None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Other users' training transitions out of each case's source, packed: case, destination and count (over 0).
+    def transitions_from(self, user_N: Tensor, poi_N: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Other users' training transitions out of places, packed: position among N, destination and count (over 0).
 
-        Destinations that only the user went to from the source are absent: their presence would reveal where the user
+        Destinations that only the user went to from the place are absent: their presence would reveal where the user
         goes.
         """
-        case_B = torch.arange(len(source_B), device=source_B.device)
-        return self.transitions_of(case_B, user_B, source_B, edits)
-
-    def transitions_of(
-        self, case_N: Tensor, user_N: Tensor, poi_N: Tensor, edits: EdgeEdits | None = None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """The same for distinct pairs of a case and a POI: position among N, destination and count."""
         start_N = self.start_P1[poi_N]
         at_C, edge_C = expand_ranges(start_N, self.start_P1[poi_N + 1] - start_N)
         destination_C, count_C = self.destination_E[edge_C], self.count_E[edge_C]
-        if edits is not None and len(edits.case_K):
-            at_C, destination_C, count_C = self._edited(case_N, poi_N, at_C, destination_C, count_C, edits)
         # Subtract only where the user ever left the POI.
         left_N = found_in(self.own_source_K, user_N * self.num_pois + poi_N)[0]
         mine_C = torch.nonzero(left_N[at_C]).squeeze(1)
@@ -110,24 +93,9 @@ class OtherUsers:
         keep_C = count_C > 0
         return at_C[keep_C], destination_C[keep_C], count_C[keep_C]
 
-    def _edited(
-        self, case_N: Tensor, poi_N: Tensor, at_C: Tensor, destination_C: Tensor, count_C: Tensor, edits: EdgeEdits
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        key_N, order_N = torch.sort(case_N * self.num_pois + poi_N)
-        known_K, place_K = found_in(key_N, edits.case_K * self.num_pois + edits.source_K)
-        at_K = order_N[place_K[known_K]]
-        key_K, order_K = torch.sort(at_K * self.num_pois + edits.destination_K[known_K])
-        edited_K = edits.count_K[known_K][order_K]
-        is_edited_C, which_C = found_in(key_K, at_C * self.num_pois + destination_C)
-        count_C = torch.where(is_edited_C, edited_K[which_C] if len(edited_K) else count_C, count_C)
-        is_new_K = torch.ones_like(key_K, dtype=torch.bool)
-        is_new_K[which_C[is_edited_C]] = False
-        new_K = key_K[is_new_K]
-        return (
-            torch.cat([at_C, torch.div(new_K, self.num_pois, rounding_mode="floor")]),
-            torch.cat([destination_C, new_K % self.num_pois]),
-            torch.cat([count_C, edited_K[is_new_K]]),
-        )
+
+def _int64(array: np.ndarray) -> Tensor:
+    return torch.from_numpy(np.array(array, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,14 +152,9 @@ class NextCategories:
 
 @dataclass(frozen=True, eq=False)
 class TwoHopPaths:
-    """Paths source -> middle -> destination over others' transitions, packed; each path once.
-
-    Summed over the middles, ``product`` is (A^2)_sd of a graph without the user.
-
-    Attributes:
-        case_W: position in the batch.
-        count_in_W, count_out_W: how often others made the first and the second transition.
-        product_W: A_sm A_md, float64, rows of A normalised without the user.
+    """Paths source -> middle -> destination over others' transitions, packed; each path once. ``count_in_W``,
+    ``count_out_W``: how often others made its transitions; ``product_W``: A_sm A_md, float64, rows of A normalised
+    without the user; summed over the middles, (A^2)_sd of a graph without the user.
     """
 
     case_W: Tensor
@@ -202,28 +165,20 @@ class TwoHopPaths:
     product_W: Tensor
 
 
-def two_hop_paths(others: OtherUsers, user_B: Tensor, source_B: Tensor, edits: EdgeEdits | None = None) -> TwoHopPaths:
-    """All two-hop paths of a batch of cases, a few hundred a case on city data."""
-    case_N, middle_N, count_N = others.transitions_from(user_B, source_B, edits)
-    at_W, destination_W, count_W = others.transitions_of(case_N, user_B[case_N], middle_N, edits)
-    first_N = _shares(count_N, case_N, len(source_B))
-    return TwoHopPaths(
-        case_W=case_N[at_W],
-        middle_W=middle_N[at_W],
-        destination_W=destination_W,
-        count_in_W=count_N[at_W],
-        count_out_W=count_W,
-        product_W=first_N[at_W] * _shares(count_W, at_W, len(case_N)),
-    )
-
-
-def without_paths(paths: TwoHopPaths, cut_K3: Tensor, num_pois: int) -> TwoHopPaths:
-    """Paths without cut ones (case, middle, destination)."""
-    keep_W = ~torch.isin(
-        (paths.case_W * num_pois + paths.middle_W) * num_pois + paths.destination_W,
-        (cut_K3[:, 0] * num_pois + cut_K3[:, 1]) * num_pois + cut_K3[:, 2],
-    )
-    return TwoHopPaths(*(column[keep_W] for column in vars(paths).values()))
+def two_hop_paths(others: OtherUsers, user_B: Tensor, source_B: Tensor, cut_K3: Tensor | None = None) -> TwoHopPaths:
+    """All two-hop paths of a batch of cases but the cut ones (case, middle, destination): a few hundred a case on city
+    data.
+    """
+    case_N, middle_N, count_N = others.transitions_from(user_B, source_B)
+    at_W, destination_W, count_W = others.transitions_from(user_B[case_N], middle_N)
+    product_W = _shares(count_N, case_N, len(source_B))[at_W] * _shares(count_W, at_W, len(case_N))
+    paths = TwoHopPaths(case_N[at_W], middle_N[at_W], destination_W, count_N[at_W], count_W, product_W)
+    if cut_K3 is None:
+        return paths
+    size_3 = cut_K3.new_tensor([others.num_pois**2, others.num_pois, 1])
+    ends_W3 = torch.stack([paths.case_W, paths.middle_W, paths.destination_W], dim=1)
+    is_left_W = ~torch.isin(ends_W3 @ size_3, cut_K3 @ size_3)
+    return TwoHopPaths(*(column[is_left_W] for column in vars(paths).values()))
 
 
 def _shares(count: Tensor, group: Tensor, num_groups: int) -> Tensor:

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from recap.arithmetic.ragged import found_in, sum_within
 from recap.data.dataset import Dataset
 from recap.features.catalogue import FeatureSet, feature_set
-from recap.features.others import EdgeEdits, NextCategories, OtherUsers, two_hop_paths, without_paths
+from recap.features.others import NextCategories, OtherUsers, two_hop_paths
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.visits import PastRows, long_gaps_lately, new_lately, pause_hours, visit_features
@@ -125,16 +125,14 @@ class Features:
     def device(self) -> torch.device:
         return self.places.category_P.device
 
+    def over(self, graph: TransitionGraph) -> "Features":
+        """With everyone's transitions as changed."""
+        return replace(self, others=self.others.over(graph))
+
     def of(
-        self,
-        histories: Histories,
-        edits: EdgeEdits | None = None,
-        cut_K3: Tensor | None = None,
-        dtype: torch.dtype = torch.float64,
+        self, histories: Histories, cut_K3: Tensor | None = None, dtype: torch.dtype = torch.float64
     ) -> FeatureValues:
-        """Features of every case of a histories. ``edits``: training counts changed for single cases; ``cut_K3``:
-        (case, middle, destination) of two-hop paths taken out.
-        """
+        """Features of every case. ``cut_K3``: (case, middle, destination) of two-hop paths taken out."""
         num_pois = self.others.num_pois
         past = PastRows.of(histories)
         poi_H = histories.checkins.poi_T[past.row_H]
@@ -158,11 +156,9 @@ class Features:
         found |= {f.name: found[f.factors[0]] * found[f.factors[1]] for f in names.visited if f.factors}
         visits = Pairs(key_C, torch.stack([found[feature.name] for feature in names.visited]).to(dtype))
 
-        edge_case_E, edge_poi_E, count_E = self.others.transitions_from(histories.user_B, histories.source_B, edits)
+        edge_case_E, edge_poi_E, count_E = self.others.transitions_from(histories.user_B, histories.source_B)
         key_T, count_T = _summed(edge_case_E * num_pois + edge_poi_E, count_E.double())
-        paths = two_hop_paths(self.others, histories.user_B, histories.source_B, edits)
-        if cut_K3 is not None:
-            paths = without_paths(paths, cut_K3, num_pois)
+        paths = two_hop_paths(self.others, histories.user_B, histories.source_B, cut_K3)
         key_W, product_W = _summed(paths.case_W * num_pois + paths.destination_W, paths.product_W)
         similar_case, similar_poi, similarity = self.similar.visits(past.case_H, poi_H, histories.user_B)
         key_S = similar_case * num_pois + similar_poi

@@ -1,6 +1,6 @@
 """The directed transition graph of the training split (paper, Sec. 3.2)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -69,6 +69,16 @@ class TransitionGraph:
         edges.data[:] = 1.0
         return edges
 
+    def changed(self, edges: Mapping[tuple[int, int], int]) -> "TransitionGraph":
+        """With other counts m_sd of some (source, destination)."""
+        if not edges:
+            return self
+        source, destination = np.array(list(edges)).T
+        more = np.array(list(edges.values())) - self.count(source, destination)
+        counts = sparse.csr_array(self.counts + sparse.csr_array((more, (source, destination)), self.counts.shape))
+        counts.eliminate_zeros()
+        return TransitionGraph(counts)
+
     def count(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
         """m_sd of pairs: int64, one per (source, destination)."""
         return _at(self.counts, source, destination).astype(np.int64)
@@ -87,10 +97,9 @@ class TransitionGraph:
         hops = np.zeros(len(source), dtype=np.int64)
         sizes = np.zeros((max_hops, len(sources)), dtype=np.int64)
         position = np.searchsorted(sources, source)
-        order, bounds = _group(position, len(sources))
         for start, reach in self.reach_blocks(sources, max_hops):
             end = start + len(reach[0])
-            pairs = order[bounds[start] : bounds[end]]
+            pairs = np.flatnonzero((start <= position) & (position < end))
             local = position[pairs] - start
             for n in range(max_hops, 0, -1):
                 hops[pairs[reach[n - 1][local, destination[pairs]]]] = n
@@ -99,14 +108,10 @@ class TransitionGraph:
 
     def two_step_probability(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
         """(A^2)_sd of pairs: float64."""
-        values = np.zeros(len(source))
-        uniques, position = np.unique(source, return_inverse=True)
-        order, bounds = _group(position, len(uniques))
-        for start in range(0, len(uniques), _SOURCES_PER_BLOCK):
-            block = uniques[start : start + _SOURCES_PER_BLOCK]
-            squared = sparse.csr_array(self.adjacency[block] @ self.adjacency)
-            pairs = order[bounds[start] : bounds[start + len(block)]]
-            values[pairs] = _at(squared, position[pairs] - start, destination[pairs])
+        values, into = np.zeros(len(source)), sparse.csr_array(self.adjacency.T)
+        for start in range(0, len(source), _SOURCES_PER_BLOCK):
+            some = slice(start, start + _SOURCES_PER_BLOCK)
+            values[some] = self.adjacency[source[some]].multiply(into[destination[some]]).sum(axis=1)
         return values
 
     def reach_blocks(self, sources: np.ndarray, max_hops: int) -> Iterator[tuple[int, list[np.ndarray]]]:
@@ -128,25 +133,14 @@ class TransitionGraph:
 
     def two_hop_paths(self, source: int, destination: int) -> pd.DataFrame:
         """All middle POIs m of source -> m -> destination, strongest first: ``middle, count_in, count_out`` (transition
-        counts), ``p_in, p_out, product`` (A_sm, A_md and their product) and ``share`` of (A^2)_sd, their sum.
+        counts), ``product`` (A_sm A_md) and ``share`` of (A^2)_sd, their sum.
         """
         into = self._incoming.indices[slice(*self._incoming.indptr[destination : destination + 2])]
         middles = np.intersect1d(self.counts[[source]].indices, into)
         first, second = (np.full_like(middles, source), middles), (middles, np.full_like(middles, destination))
-        p_in, p_out = self.probability(*first), self.probability(*second)
-        product = p_in * p_out
-        total = product.sum()
-        paths = pd.DataFrame(
-            {
-                "middle": middles.astype(np.int64),
-                "count_in": self.count(*first),
-                "count_out": self.count(*second),
-                "p_in": p_in,
-                "p_out": p_out,
-                "product": product,
-                "share": product / total if total > 0 else product,
-            }
-        )
+        columns = {"middle": middles.astype(np.int64), "count_in": self.count(*first), "count_out": self.count(*second)}
+        product = self.probability(*first) * self.probability(*second)
+        paths = pd.DataFrame({**columns, "product": product, "share": product / product.sum()})
         return paths.sort_values(["product", "middle"], ascending=[False, True], ignore_index=True)
 
     @cached_property
@@ -161,10 +155,12 @@ def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(sparse.diags_array(scale) @ matrix)
 
 
-def _group(position: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Order that sorts the positions, and where each of ``size`` positions begins in it."""
-    order = np.argsort(position, kind="stable")
-    return order, np.searchsorted(position[order], np.arange(size + 1))
+def rows_of_power(matrix: sparse.csr_array, rows: np.ndarray, exponent: int) -> sparse.csr_array:
+    """Some rows of a power of a square matrix, without the others."""
+    power = matrix[rows]
+    for _ in range(exponent - 1):
+        power = sparse.csr_array(power @ matrix)
+    return power
 
 
 def _at(matrix: sparse.csr_array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

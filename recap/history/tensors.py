@@ -54,6 +54,19 @@ class CheckinTensors:
         """Local day of the week, 0 Monday to 6 Sunday."""
         return local_weekday(self.local_seconds_T).to(torch.uint8)
 
+    @cached_property
+    def trajectory_number_T(self) -> Tensor:
+        """Trajectories numbered from 0 in the order of rows, int64; two users share none."""
+        begins_T = self.first_T == torch.arange(len(self.poi_T), device=self.device)
+        begins_T[1:] |= self.trajectory_T[1:] != self.trajectory_T[:-1]
+        return begins_T.cumsum(0) - 1
+
+    def trajectory_rows(self, number_J: Tensor) -> tuple[Tensor, Tensor]:
+        """First and last rows of trajectories by their numbers."""
+        return torch.searchsorted(self.trajectory_number_T, number_J), torch.searchsorted(
+            self.trajectory_number_T, number_J, right=True
+        ) - 1
+
     @classmethod
     def from_dataset(cls, dataset: Dataset, device: torch.device | str = "cpu") -> "CheckinTensors":
         """Tensors of a dataset's check-ins."""
@@ -148,6 +161,10 @@ class Histories:
         next_B = self.next_local_seconds_B
         return Histories(self.checkins, self.row_B[index_N], None if next_B is None else next_B[index_N])
 
+    def asked(self, *, given_time: bool) -> "Histories":
+        """Without the time of the next check-in, unless the model reads it."""
+        return self if given_time else Histories(self.checkins, self.row_B)
+
     def past_rows(self) -> tuple[Tensor, Tensor]:
         """Every check-in of each history, its last one included, packed: history and row."""
         return expand_ranges(self.first_B, self.row_B - self.first_B + 1)
@@ -188,6 +205,10 @@ class CaseBatch:
     @property
     def target_local_seconds_B(self) -> Tensor:
         return self.checkins.local_seconds_T[self.row_B + 1]
+
+    def batch(self, index_N: Tensor) -> "CaseBatch":
+        """Some of them."""
+        return CaseBatch(self.checkins, self.row_B[index_N])
 
     def histories(self, *, target_time: bool = False) -> Histories:
         """What is known before the target. ``target_time``: with the target's time, for a scorer that reads it."""

@@ -1,4 +1,4 @@
-"""Return freed memory to the system.
+"""Memory of this process: how much it had, and freed memory returned to the system.
 
 Packed candidates have another length in every batch, so glibc's heap fills with holes. Trimming returns them in a few
 milliseconds.
@@ -17,6 +17,15 @@ def trim_heap() -> None:
     trim = _malloc_trim()
     if trim is not None:
         trim(0)
+
+
+def peak_bytes() -> int | None:
+    """The most memory that this process has had; None on Windows, which does not say."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 @cache

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.arithmetic.propagation import Propagation
+from recap.history.graph import rows_of_power
 from recap.history.tensors import Histories, local_hour_fraction, local_weekday
 from recap.model.config import ModelConfig
 from recap.vocabulary import Match
@@ -111,9 +112,7 @@ class GraphToken(nn.Module):
     def propagate_rows(self, embedding_PE: Tensor, source_B: Tensor) -> Tensor:
         """G^(N) of the sources alone, (B, E), with sparse gradients."""
         source_U, case_B = np.unique(source_B.cpu().numpy(), return_inverse=True)
-        walks = self._adjacency[source_U]
-        for _ in range(self.num_hops - 1):
-            walks = sparse.csr_array(walks @ self._adjacency)
+        walks = rows_of_power(self._adjacency, source_U, self.num_hops)
         device = embedding_PE.device
         propagated_UE = F.embedding_bag(
             torch.from_numpy(walks.indices.astype(np.int64)).to(device),
@@ -202,32 +201,19 @@ class Backbone(nn.Module):
         is_new_B = (user_B > last)[:, None]
         return torch.where(is_new_B, known_UD.mean(0), F.embedding(user_B.clamp(max=last), known_UD))
 
-    def forward(
-        self,
-        user_B: Tensor,
-        tokens_BKD: Tensor,
-        present_BK: Tensor,
-        graph_BD: Tensor | None,
-        masked_BS: Tensor | None = None,
-    ) -> Tensor:
-        """The prediction state h_BD of the source's slot; for ``masked_BS`` see `Interventions`."""
+    def forward(self, user_B: Tensor, tokens_BKD: Tensor, present_BK: Tensor, graph_BD: Tensor | None) -> Tensor:
+        """The prediction state h_BD of the source's slot."""
         parts = [self.user_vectors(user_B)[:, None], tokens_BKD]
         present = [torch.ones_like(present_BK[:, :1]), present_BK]
         if graph_BD is not None:
             parts.append(graph_BD[:, None])
             present.append(present[0])
         present_BS = torch.cat(present, dim=1)
-        content_BSD = torch.cat(parts, dim=1)
-        slot = self.config.suffix_length
-        if masked_BS is not None:
-            content_BSD = content_BSD.masked_fill(masked_BS[..., None], 0.0)
-            present_BS = present_BS & ~masked_BS
-            present_BS[:, slot] = True
-        hidden_BSD = content_BSD + self.position
+        hidden_BSD = torch.cat(parts, dim=1) + self.position
         *earlier, last = self.layers
         for layer in earlier:
             hidden_BSD = layer(hidden_BSD, present_BS)
-        return last(hidden_BSD, present_BS, slot)[:, 0]
+        return last(hidden_BSD, present_BS, self.config.suffix_length)[:, 0]
 
 
 class CoreScore(nn.Module):

@@ -3,19 +3,21 @@
 Shape suffixes: B cases, P POIs, C packed pairs, I pairs asked for, U places drawn, F features.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
 
 from recap.arithmetic.ragged import found_in
 from recap.features.catalogue import GIVEN_TIME, PAST, TIME, feature_set
-from recap.features.others import EdgeEdits
 from recap.features.values import Features, FeatureValues, Pairs
+from recap.history.graph import TransitionGraph
 from recap.history.tensors import Histories
 from recap.model.curves import Curves, OnCurves
 
+NEW_PLACES: Final = "new_places"
+"""The term of `CurvePrior.new_places`."""
 _KNOT_CASES = 1024
 """Training cases whose candidates place the knots."""
 
@@ -60,18 +62,15 @@ class _AsNew(torch.autograd.Function):
 @dataclass(frozen=True, eq=False)
 class CurveValues:
     """Features of a batch and their positions on the curves: ``on`` of each of ``features.sparse``; ``by_category`` of
-    the features by category, (J, B K); ``distance`` to all places, (1, B P), computed if None. ``kept_FB``: factor on
-    each case's curves, 0 or 1; None keeps all.
+    the features by category, (J, B K); ``distance`` to all places, (1, B P), computed if None. ``off``: terms that add
+    nothing.
     """
 
     features: FeatureValues
     on: tuple[OnCurves, ...]
     by_category: OnCurves
     distance: OnCurves | None = None
-    kept_FB: Tensor | None = None
-
-    def without_values(self) -> "CurveValues":
-        return replace(self, features=self.features.without_values())
+    off: frozenset[str] = frozenset()
 
 
 class CurvePrior(nn.Module):
@@ -92,23 +91,20 @@ class CurvePrior(nn.Module):
     def features_of(
         self,
         histories: Histories,
-        edits: EdgeEdits | None = None,
+        graph: TransitionGraph | None = None,
         cut_K3: Tensor | None = None,
-        factor_BF: Tensor | None = None,
+        off: frozenset[str] = frozenset(),
     ) -> CurveValues:
-        """The features of a batch under edited counts, cut paths and factors on curves."""
+        """The features of a batch, with changed counts and without cut paths and some terms."""
         if self.features.device != histories.row_B.device:
             self.features = self.features.to(histories.row_B.device)
         dtype = self.curves.step_FK.dtype
-        values = self.features.of(self._asked(histories), edits, cut_K3, dtype)
+        features = self.features if graph is None else self.features.over(graph)
+        values = features.of(histories.asked(given_time=self.of is GIVEN_TIME), cut_K3, dtype)
         spans = zip(values.sparse, self.of.row_spans, strict=True)
         on = tuple(self.curves.locate(pairs.value_FC, span) for pairs, span in spans)
         by_category = self.curves.locate(values.by_category_JBK.flatten(1), self._by_category)
-        return CurveValues(values, on, by_category, kept_FB=None if factor_BF is None else factor_BF.T.to(dtype))
-
-    def _asked(self, histories: Histories) -> Histories:
-        """With a time given only where the curves read it."""
-        return histories if self.of is GIVEN_TIME else Histories(histories.checkins, histories.row_B)
+        return CurveValues(values, on, by_category, off=off)
 
     def locate_distances(self, source_B: Tensor, poi_U: Tensor | None = None) -> OnCurves:
         """Locate distances from sources to all or some places on their curve, (1, B P) or (1, B U)."""
@@ -121,7 +117,7 @@ class CurvePrior(nn.Module):
         apart = torch.linspace(0, len(histories) - 1, size, device=histories.row_B.device).round().long()
         found: list[list[Tensor]] = [[] for _ in self.of.features]
         for at_B in apart.split(64):
-            values = self.features.of(self._asked(histories.select(at_B)), dtype=self.curves.step_FK.dtype)
+            values = self.features_of(histories.select(at_B)).features
             packed = [value_C for pairs in values.sparse for value_C in pairs.value_FC]
             for row, value_C in enumerate(packed):
                 found[row].append(value_C[value_C != 0].cpu())
@@ -144,13 +140,11 @@ class CurvePrior(nn.Module):
     def at_pairs(self, values: CurveValues, key_I: Tensor) -> Tensor:
         """The curves, then ``new_places``, at pairs (case x P + POI), (F, I); they add up to R_t(d)."""
         value_FI, applies_FI = values.features.at(key_I)
-        points_FI = self.curves(value_FI) * applies_FI
-        if self.new_places is not None:
-            is_new_I = ~values.features.is_known(key_I)
-            points_FI = torch.cat([points_FI, self.new_places * is_new_I.to(points_FI.dtype)[None]])
-        if values.kept_FB is None:
+        points_FI = self.curves(value_FI, off=values.off) * applies_FI
+        if self.new_places is None:
             return points_FI
-        return points_FI * values.kept_FB[:, torch.div(key_I, values.features.num_pois, rounding_mode="floor")]
+        is_new_1I = ~values.features.is_known(key_I)[None] & (NEW_PLACES not in values.off)
+        return torch.cat([points_FI, self.new_places * is_new_1I.to(points_FI.dtype)])
 
     def at_drawn(self, values: CurveValues, poi_U: Tensor) -> Tensor:
         """R_t(d) of places sampled for the batch, (B, U), exact at pairs that are not candidates."""
@@ -163,27 +157,20 @@ class CurvePrior(nn.Module):
         self, values: CurveValues, known_C: Tensor, key_N: Tensor, packed_N: Tensor, poi_U: Tensor | None = None
     ) -> Tensor:
         """R_t(d) of all places (B, P) or some (B, U), see `_AsNew`."""
-        features, kept_FB = values.features, values.kept_FB
+        features, off = values.features, values.off
         places, source_B, dtype = features.places, features.histories.source_B, features.by_category_JBK.dtype
-        popularity_U = self.curves(torch.log1p(places.checkins_P).to(dtype)[None], self._popularity)[0]
+        popularity_U = self.curves(torch.log1p(places.checkins_P).to(dtype)[None], self._popularity, off)[0]
         distance = values.distance or self.locate_distances(source_B, poi_U)
-        distance_BU = self.curves(distance, self._distance).view(len(source_B), -1)
-        of_category_JN = self.curves(values.by_category, self._by_category)
+        distance_BU = self.curves(distance, self._distance, off).view(len(source_B), -1)
+        of_category_JN = self.curves(values.by_category, self._by_category, off)
         of_category_JBK = of_category_JN.view(len(of_category_JN), len(source_B), -1)
-        key_O, own_O = self._without_own(features, popularity_U)
+        key_O, own_O = self._without_own(values, popularity_U)
         category_U = places.category_P
         if poi_U is not None:
             key_O, own_O = _among(key_O, own_O, features.num_pois, poi_U)
             popularity_U, category_U = popularity_U.index_select(0, poi_U), category_U[poi_U]
-        if kept_FB is not None:
-            case_O = torch.div(key_O, distance_BU.shape[1], rounding_mode="floor")
-            popularity_B, distance_B = kept_FB[self._popularity][0], kept_FB[self._distance][0]
-            popularity_U, own_O = popularity_U * popularity_B[:, None], own_O * popularity_B[case_O]
-            distance_BU = distance_BU * distance_B[:, None]
-            of_category_JBK = of_category_JBK * kept_FB[self._by_category][:, :, None]
-        if self.new_places is not None:
-            kept = 1.0 if kept_FB is None else kept_FB[len(self.of)][:, None]
-            distance_BU = distance_BU + self.new_places * kept
+        if self.new_places is not None and NEW_PLACES not in off:
+            distance_BU = distance_BU + self.new_places
         return _AsNew.apply(
             popularity_U, distance_BU, of_category_JBK.sum(0), category_U, key_O, own_O, known_C, key_N, packed_N
         )
@@ -194,18 +181,14 @@ class CurvePrior(nn.Module):
         return Pairs(values.features.visits.key_C, self._points(0, values)[rows].sum(0)[None]).at(key_C)[0]
 
     def _points(self, at: int, values: CurveValues) -> Tensor:
-        span = self.of.row_spans[at]
-        points_FC = self.curves(values.on[at], span)
-        if values.kept_FB is None:
-            return points_FC
-        case_C = torch.div(values.features.sparse[at].key_C, values.features.num_pois, rounding_mode="floor")
-        return points_FC * values.kept_FB[span][:, case_C]
+        return self.curves(values.on[at], self.of.row_spans[at], values.off)
 
-    def _without_own(self, features: FeatureValues, popularity_P: Tensor) -> tuple[Tensor, Tensor]:
+    def _without_own(self, values: CurveValues, popularity_P: Tensor) -> tuple[Tensor, Tensor]:
         """How leaving out the user's own check-ins changes popularity's points: keys and changes, (O,)."""
+        features = values.features
         case_O, poi_O, own_O = features.places.own_checkins(features.histories.user_B)
         others_O = torch.log1p(features.places.checkins_P[poi_O] - own_O).to(popularity_P.dtype)
-        change_O = self.curves(others_O[None], self._popularity)[0] - popularity_P.index_select(0, poi_O)
+        change_O = self.curves(others_O[None], self._popularity, values.off)[0] - popularity_P.index_select(0, poi_O)
         return case_O * features.num_pois + poi_O, change_O
 
 

@@ -6,7 +6,7 @@ its feature's lowest value and flat outside its knots.
 Shape suffixes: F features, K intervals between knots, N values.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,6 +37,10 @@ class OnCurves:
 
     at_FN: Tensor
     part_FN: Tensor
+
+    def each(self, change: Callable[[Tensor], Tensor]) -> "OnCurves":
+        """With both tensors changed in the same way."""
+        return OnCurves(change(self.at_FN), change(self.part_FN))
 
 
 class _Interpolate(torch.autograd.Function):
@@ -131,10 +135,14 @@ class Curves(nn.Module):
         low_FN, inverse_FN = _taken(_flat(at_FN), value_FN, low_FK, inverse_FK)
         return OnCurves(at_FN, ((value_FN - low_FN) * inverse_FN).clamp_(0.0, 1.0))
 
-    def forward(self, value_FN: Tensor | OnCurves, rows: slice = slice(None)) -> Tensor:
-        """Points of the curves in ``rows`` at values, (F, N)."""
+    def forward(
+        self, value_FN: Tensor | OnCurves, rows: slice = slice(None), off: Collection[str] = frozenset()
+    ) -> Tensor:
+        """Points of the curves in ``rows`` at values, (F, N); those of the features that are ``off`` are 0."""
         on = value_FN if isinstance(value_FN, OnCurves) else self.locate(value_FN, rows)
         step_FK = (self.step_FK * self.enabled_F1)[rows].to(on.part_FN.dtype)
+        if off:
+            step_FK = step_FK * step_FK.new_tensor([[name not in off] for name in self.of.names[rows]])
         return _Interpolate.apply(step_FK, on.at_FN, on.part_FN)
 
     @property

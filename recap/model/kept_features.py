@@ -3,7 +3,7 @@
 Shape suffixes: N training cases, B cases of a batch, C pairs of a case and a place, F features, K categories, P POIs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import torch
@@ -29,14 +29,13 @@ _MOST_DISTANCES: Final = 100_000_000
 @dataclass(frozen=True, eq=False)
 class _Packed:
     """Pairs of many cases; case n has ``start_N1[n]`` to ``start_N1[n + 1]``. ``key_C``: position of the case among
-    those computed with it x P + POI; ``at_CF, part_CF``: see `OnCurves`. A pair's features are adjacent: one column of
-    many rows takes eight times as long.
+    those computed with it x P + POI; ``on_CF``: a pair's features are adjacent, one column of many rows takes eight
+    times as long.
     """
 
     start_N1: Tensor
     key_C: Tensor
-    at_CF: Tensor
-    part_CF: Tensor
+    on_CF: OnCurves
 
     @classmethod
     def of(cls, values: list[CurveValues], at: int) -> "_Packed":
@@ -49,14 +48,13 @@ class _Packed:
         return cls(
             F.pad(torch.cumsum(torch.cat(counts), 0), (1, 0)),
             torch.cat([key_C.int() for key_C in keys]),
-            torch.cat([on.at_FN.T for on in pieces]),
-            torch.cat([on.part_FN.T for on in pieces]),
+            _joined([on.each(lambda column_FC: column_FC.T) for on in pieces], dim=0),
         )
 
     def take(self, index_B: Tensor, num_pois: int) -> tuple[Pairs, OnCurves]:
         start_B = self.start_N1[index_B]
         case_C, at_C = expand_ranges(start_B, self.start_N1[index_B + 1] - start_B)
-        on = OnCurves(*(column_CF.index_select(0, at_C).T.contiguous() for column_CF in (self.at_CF, self.part_CF)))
+        on = self.on_CF.each(lambda column_CF: column_CF.index_select(0, at_C).T.contiguous())
         moved_B = (torch.arange(len(index_B), device=index_B.device) - index_B % _CASES) * num_pois
         return Pairs(moved_B.index_select(0, case_C).add_(self.key_C.index_select(0, at_C)), on.part_FN[:, :0]), on
 
@@ -68,7 +66,7 @@ class KeptFeatures:
     of: FeatureSet
     places: Places
     packed: tuple[_Packed, ...]
-    by_category: OnCurves
+    by_category_JNK: OnCurves
     distance_PP: OnCurves | None
 
     @classmethod
@@ -78,42 +76,34 @@ class KeptFeatures:
         pieces: list[CurveValues] = []
         held = 0
         for start in range(0, len(cases), _CASES):
-            values = curves.features_of(cases.select(slice(start, start + _CASES))).without_values()
-            pieces.append(values)
+            values = curves.features_of(cases.select(slice(start, start + _CASES)))
+            pieces.append(replace(values, features=values.features.without_values()))
             held += sum(on.at_FN.nbytes + on.part_FN.nbytes for on in (*values.on, values.by_category))
             held += sum(8 * len(pairs.key_C) for pairs in values.features.sparse)
             if held / (_CASES * len(pieces)) * len(cases) > _MOST_BYTES:
                 return None
-        sizes = [len(piece.features.histories) for piece in pieces]
         packed = tuple(_Packed.of(pieces, at) for at in range(len(pieces[0].features.sparse)))
-        located = [
-            _shaped(piece.by_category, len(piece.by_category.at_FN), size, -1)
-            for piece, size in zip(pieces, sizes, strict=True)
-        ]
+        by_category = _joined([piece.by_category for piece in pieces], dim=1)
         distance_PP = None
         if num_pois**2 <= _MOST_DISTANCES:
             sources = torch.arange(num_pois, device=cases.row_B.device).split(_CASES)
-            rows = [_shaped(curves.locate_distances(source_B), -1, num_pois) for source_B in sources]
-            distance_PP = _joined(rows, dim=0)
+            distances = _joined([curves.locate_distances(source_B) for source_B in sources], dim=1)
+            distance_PP = distances.each(lambda column_1N: column_1N.view(num_pois, num_pois))
         # `features_of` has moved the features to the cases' device.
-        return cls(curves.of, curves.features.places, packed, _joined(located, dim=1), distance_PP)
+        by_category_JNK = by_category.each(lambda column_JN: column_JN.unflatten(1, (len(cases), -1)))
+        return cls(curves.of, curves.features.places, packed, by_category_JNK, distance_PP)
 
     def take(self, histories: Histories, index_B: Tensor) -> CurveValues:
         """Features of a batch whose cases are at ``index_B`` among those kept."""
         found = [packed.take(index_B, len(self.places.checkins_P)) for packed in self.packed]
-        sparse, by_category_JBK = tuple(pairs for pairs, _ in found), self.by_category.part_FN[:, index_B, :0]
+        sparse, by_category_JBK = tuple(pairs for pairs, _ in found), self.by_category_JNK.part_FN[:, index_B, :0]
         features = FeatureValues(self.of, histories, self.places, sparse, by_category_JBK)
         distance = None
         if self.distance_PP is not None:
-            rows = (column.index_select(0, histories.source_B) for column in vars(self.distance_PP).values())
-            distance = OnCurves(*(row_BP.view(1, -1) for row_BP in rows))
-        columns = (column_JNK.index_select(1, index_B).flatten(1) for column_JNK in vars(self.by_category).values())
-        return CurveValues(features, tuple(on for _, on in found), OnCurves(*columns), distance)
-
-
-def _shaped(on: OnCurves, *shape: int) -> OnCurves:
-    return OnCurves(on.at_FN.view(shape), on.part_FN.view(shape))
+            distance = self.distance_PP.each(lambda row_PP: row_PP.index_select(0, histories.source_B).view(1, -1))
+        by_category = self.by_category_JNK.each(lambda column_JNK: column_JNK.index_select(1, index_B).flatten(1))
+        return CurveValues(features, tuple(on for _, on in found), by_category, distance)
 
 
 def _joined(pieces: list[OnCurves], dim: int) -> OnCurves:
-    return OnCurves(torch.cat([on.at_FN for on in pieces], dim=dim), torch.cat([on.part_FN for on in pieces], dim=dim))
+    return OnCurves(torch.cat([on.at_FN for on in pieces], dim), torch.cat([on.part_FN for on in pieces], dim))

@@ -2,12 +2,11 @@
 
 R_t is the paper's prior or a sum of learned curves.
 
-Shape suffixes: B cases, P POIs, C packed candidates, D hidden features, E embedding features, S encoder slots (user,
-check-ins oldest first, any graph token), T terms of the score, K cut paths.
+Shape suffixes: B cases, P POIs, C packed candidates, D hidden features, E embedding features, K cut paths.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -19,20 +18,17 @@ from torch.nn import functional as F
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.features.catalogue import PAST, PLACES
-from recap.features.others import EdgeEdits
 from recap.features.values import Features
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import Histories, RevisitCandidates, find_revisit_candidates
 from recap.model.backbone import Backbone, CheckinTokens, CoreScore, GraphToken
 from recap.model.config import MAX_CANDIDATES, ModelConfig, Stage
-from recap.model.curve_prior import CurvePrior, CurveValues
-from recap.model.revisit_prior import PriorTerms, RevisitCalibration, RevisitPrior, revisit_statistics
-from recap.scores import Scores, Term
+from recap.model.curve_prior import NEW_PLACES, CurvePrior, CurveValues
+from recap.model.revisit_prior import PRIOR_TERMS, PriorTerms, RevisitCalibration, RevisitPrior, revisit_statistics
+from recap.scores import GRAPH_TOKEN, Scores, Term
 from recap.vocabulary import Match
 
 CORE: Final = "core"
-PRIOR_TERMS: Final = ("count", "recency", "window")
-NEW_PLACES: Final = "new_places"
 CLIP: Final = "clip"
 CORRECTION: Final = "correction"
 
@@ -42,20 +38,20 @@ _BF16_ROWS = 1024
 
 @dataclass(frozen=True, eq=False)
 class Interventions:
-    """Changes to a batch of cases other than edited check-ins; None changes nothing.
+    """Changes to a batch of cases other than edited check-ins.
 
-    ``propagated_BE`` replaces G^(N)_{s_t} (Eq. 7); ``graph_factor_B`` scales the graph token, whose slot is zero at 0;
-    where ``masked_BS`` is True a slot has no token: its content is zero, and no slot attends to it but the prediction
-    state's own to itself; ``term_factor_BT`` scales `Recap.terms`; ``edge_edits`` are changed training counts, for the
-    features of others' transitions; ``cut_K3`` are two-hop paths (case, middle, destination) that the features lack.
+    ``off`` are left out: names of `Recap.terms`, or `GRAPH_TOKEN`, whose slot is then zero; ``propagated_BE`` replaces
+    G^(N)_{s_t} (Eq. 7); ``graph`` has changed training counts, for the features of others' transitions; ``cut_K3`` are
+    two-hop paths (case, middle, destination) that the features lack.
     """
 
+    off: frozenset[str] = frozenset()
     propagated_BE: Tensor | None = None
-    graph_factor_B: Tensor | None = None
-    masked_BS: Tensor | None = None
-    term_factor_BT: Tensor | None = None
-    edge_edits: EdgeEdits | None = None
+    graph: TransitionGraph | None = None
     cut_K3: Tensor | None = None
+
+
+UNCHANGED: Final = Interventions()
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,26 +137,10 @@ class Recap(nn.Module):
             found += [Term(name, PAST) for name in (*PRIOR_TERMS, CLIP)]
         return (*found, *([Term(CORRECTION, CORRECTION)] if self.config.has_correction else []))
 
-    def factor(self, changes: Interventions | None, *names: str) -> Tensor | None:
-        """Factors (B, names) on terms; None without changes."""
-        if changes is None or changes.term_factor_BT is None:
-            return None
-        order = [term.name for term in self.terms]
-        return changes.term_factor_BT[:, [order.index(name) for name in names]]
-
-    def _curve_factor(self, changes: Interventions) -> Tensor | None:
-        return self.factor(changes, *(term.name for term in self.terms if term.name not in (CORE, CORRECTION)))
-
-    def features_of(self, histories: Histories, changes: Interventions | None = None) -> CurveValues:
+    def features_of(self, histories: Histories, changes: Interventions = UNCHANGED) -> CurveValues:
         """Features of a batch for the curves, under changes."""
         assert self.curves is not None
-        if changes is None:
-            return self.curves.features_of(histories)
-        return self.curves.features_of(histories, changes.edge_edits, changes.cut_K3, self._curve_factor(changes))
-
-    def keep_curves(self, values: CurveValues, changes: Interventions) -> CurveValues:
-        factor_BF = self._curve_factor(changes)
-        return replace(values, kept_FB=None if factor_BF is None else factor_BF.T)
+        return self.curves.features_of(histories, changes.graph, changes.cut_K3, changes.off)
 
     def propagate(self) -> Tensor | None:
         """G^(N) of all POIs (P, E); None without a graph branch."""
@@ -171,36 +151,29 @@ class Recap(nn.Module):
         histories: Histories,
         stage: Stage,
         propagated_PE: Tensor | None = None,
-        changes: Interventions | None = None,
+        changes: Interventions = UNCHANGED,
     ) -> Tensor:
         """The prediction state h_BD (Eqs. 1-4, 8); (B, 0) without an encoder."""
         if not self.config.has_encoder:
             return torch.zeros(len(histories), 0, dtype=self.dtype, device=histories.row_B.device)
         tokens_BKD, present_BK = self.tokens(histories, self.poi_embedding)
         graph_BD = None
-        if self.graph_token is not None:
-            if stage.graph_weight > 0:
-                if changes is not None and changes.propagated_BE is not None:
-                    propagated_BE = changes.propagated_BE
-                else:
-                    propagated_PE = self.propagate() if propagated_PE is None else propagated_PE
-                    assert propagated_PE is not None
-                    propagated_BE = F.embedding(histories.source_B, propagated_PE)  # indexing: see the calibration
-                graph_BD = stage.graph_weight * self.graph_token(propagated_BE)
-                if changes is not None and changes.graph_factor_B is not None:
-                    graph_BD = graph_BD * changes.graph_factor_B[:, None]
-            else:
-                graph_BD = tokens_BKD.new_zeros(len(histories), self.config.hidden_dim)
-        masked_BS = None if changes is None else changes.masked_BS
-        return self.backbone(histories.user_B, tokens_BKD, present_BK, graph_BD, masked_BS)
+        if self.graph_token is not None and (stage.graph_weight == 0 or GRAPH_TOKEN in changes.off):
+            graph_BD = tokens_BKD.new_zeros(len(histories), self.config.hidden_dim)
+        elif self.graph_token is not None:
+            propagated_BE = changes.propagated_BE
+            if propagated_BE is None:
+                propagated_PE = self.propagate() if propagated_PE is None else propagated_PE
+                assert propagated_PE is not None
+                propagated_BE = F.embedding(histories.source_B, propagated_PE)  # indexing: see the calibration
+            graph_BD = stage.graph_weight * self.graph_token(propagated_BE)
+        return self.backbone(histories.user_B, tokens_BKD, present_BK, graph_BD)
 
-    def score_core(self, histories: Histories, state_BD: Tensor, changes: Interventions | None = None) -> Tensor:
+    def score_core(self, histories: Histories, state_BD: Tensor, changes: Interventions = UNCHANGED) -> Tensor:
         """The core scores (B, P) (Eq. 5), 0 where ``core_scope`` leaves them out."""
-        if self.core is None:
+        if self.core is None or CORE in changes.off:
             return state_BD.new_zeros(len(histories), self.num_pois)
         core_BP = self.core(state_BD)
-        factor_B1 = self.factor(changes, CORE)
-        core_BP = core_BP if factor_B1 is None else core_BP * factor_B1
         if self.config.core_scope == "everywhere":
             return core_BP
         return core_BP * ~histories.known_places(self.num_pois)
@@ -210,7 +183,7 @@ class Recap(nn.Module):
         histories: Histories,
         stage: Stage,
         state_BD: Tensor,
-        changes: Interventions | None = None,
+        changes: Interventions = UNCHANGED,
         values: CurveValues | None = None,
     ) -> RevisitParts | None:
         """Prior terms and correction of the user's past POIs (Eqs. 9-13); None if neither acts. ``values``: the
@@ -224,10 +197,7 @@ class Recap(nn.Module):
             recent_window=self.config.recent_window,
             max_candidates=None if self.curves is not None else MAX_CANDIDATES,
         )
-        terms = None
-        if self.prior is not None:
-            factor_B3 = self.factor(changes, *PRIOR_TERMS)
-            terms = self.prior(candidates, None if factor_B3 is None else factor_B3[candidates.case_C])
+        terms = None if self.prior is None else self.prior(candidates, changes.off)
         if self.calibration is None or not corrects:
             return RevisitParts(candidates, terms, None, None)
         # bfloat16 on a CPU compiles kernels for every new number of rows: let few numbers occur.
@@ -246,9 +216,8 @@ class Recap(nn.Module):
             assert self.curves is not None and values is not None
             corrected_C = self.curves.visits_and_time(values, candidates.case_C * self.num_pois + candidates.poi_C)
         correction_C = self.calibration.scale * gate_C * corrected_C
-        factor_B1 = self.factor(changes, CORRECTION)
-        if factor_B1 is not None:
-            correction_C = correction_C * factor_B1[candidates.case_C, 0]
+        if CORRECTION in changes.off:
+            correction_C = torch.zeros_like(correction_C)
         return RevisitParts(candidates, terms, gate_C, correction_C)
 
     def forward(
@@ -256,7 +225,7 @@ class Recap(nn.Module):
         histories: Histories,
         stage: Stage,
         propagated_PE: Tensor | None = None,
-        changes: Interventions | None = None,
+        changes: Interventions = UNCHANGED,
         values: CurveValues | None = None,
         state_BD: Tensor | None = None,
     ) -> Scores:

@@ -4,7 +4,9 @@ Shape suffixes: B cases, C packed candidates, D features.
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +15,8 @@ from torch.nn import functional as F
 from recap.history.tensors import Histories, RevisitCandidates, local_hour_fraction, local_weekday
 from recap.model.backbone import TimeEmbedding
 from recap.model.config import MAX_PRIOR, ModelConfig, PriorConfig
+
+PRIOR_TERMS: Final = ("count", "recency", "window")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,17 +47,14 @@ class RevisitPrior(nn.Module):
         # The calibration needs it (Eq. 21), even without the prior's recency term.
         self.log_recency_steps = nn.Parameter(torch.tensor(config.recency_steps).log())
 
-    def forward(self, candidates: RevisitCandidates, factor_C3: Tensor | None = None) -> PriorTerms:
-        """The prior and its terms for packed candidates; ``factor_C3`` scales the terms before the clip."""
+    def forward(self, candidates: RevisitCandidates, off: Collection[str] = ()) -> PriorTerms:
+        """The prior and its terms for packed candidates; those of `PRIOR_TERMS` that are ``off`` are 0."""
         statistics = revisit_statistics(candidates, self.log_recency_steps)
         weights = (self.count_weight, self.recency_weight, self.window_weight)
         count_C, recency_C, window_C = (
-            torch.zeros_like(value) if weight is None else self.scale * weight * value
-            for weight, value in zip(weights, statistics, strict=True)
+            torch.zeros_like(value) if weight is None or name in off else self.scale * weight * value
+            for name, weight, value in zip(PRIOR_TERMS, weights, statistics, strict=True)
         )
-        if factor_C3 is not None:
-            terms = zip((count_C, recency_C, window_C), factor_C3.unbind(1), strict=True)
-            count_C, recency_C, window_C = (term_C * factor_C for term_C, factor_C in terms)
         raw_C = count_C + recency_C + window_C
         prior_C = raw_C.clamp(0.0, MAX_PRIOR)
         return PriorTerms(count_C, recency_C, window_C, raw_C - prior_C, prior_C)

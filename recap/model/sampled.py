@@ -16,7 +16,7 @@ from recap.arithmetic.ragged import found_in
 from recap.history.tensors import CaseBatch
 from recap.model.config import Stage
 from recap.model.curve_prior import CurveValues
-from recap.model.recap import Interventions, Recap
+from recap.model.recap import UNCHANGED, Interventions, Recap
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ def sampled_scores(model: Recap, cases: CaseBatch, stage: Stage, poi_U: Tensor) 
     users' direct and two-hop destinations. ``poi_U``: ascending, each once.
     """
     histories = cases.histories(target_time=model.config.reads_target_time)
-    changes = None
+    changes = UNCHANGED
     if model.graph_token is not None and stage.graph_weight > 0:
         propagated_BE = model.graph_token.propagate_rows(model.poi_embedding.weight, histories.source_B)
         changes = Interventions(propagated_BE=propagated_BE)

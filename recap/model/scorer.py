@@ -8,7 +8,8 @@ from torch import Tensor
 
 from recap.history.tensors import Histories
 from recap.model.config import Stage
-from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS, Interventions, Recap
+from recap.model.recap import CLIP, CORE, CORRECTION, UNCHANGED, Interventions, Recap
+from recap.model.revisit_prior import PRIOR_TERMS
 from recap.scores import GRAPH_TOKEN, Scores, Term
 
 
@@ -33,33 +34,32 @@ class RecapScorer:
     @property
     def supported_edits(self) -> frozenset[str]:
         """Kinds of edits that can change its scores: ``visits`` (check-ins added, removed or moved to another place),
-        ``times``, ``source`` (the current place); if it reads them ``transitions`` (training counts), ``paths`` (single
-        two-hop paths) and ``tokens`` (of the encoder).
+        ``times``, ``source`` (the current place); if it reads them ``transitions`` (training counts) and ``paths``
+        (single two-hop paths).
         """
         config = self.model.config
         found = {"visits", "times", "source"}
         found |= {"transitions"} if config.has_token or config.has_curves else set()
         found |= {"paths"} if config.has_curves or (config.has_token and config.num_hops == 2) else set()
-        return frozenset(found | ({"tokens"} if config.has_encoder else set()))
+        return frozenset(found)
 
-    def score(self, histories: Histories, changes: Interventions | None = None) -> Scores:
+    def score(self, histories: Histories, changes: Interventions = UNCHANGED) -> Scores:
         with torch.inference_mode():
             return self.model(histories, self.stage, self.propagated_PE, changes)
 
-    def contributions(self, histories: Histories, poi_B: Tensor, changes: Interventions | None = None) -> Tensor:
+    def contributions(self, histories: Histories, poi_B: Tensor, changes: Interventions = UNCHANGED) -> Tensor:
         """What each term adds to the score of one POI per case, (B, T); see `recap.scores.Explainable`."""
         with torch.inference_mode():
             model, index_B = self.model, torch.arange(len(histories), device=poi_B.device)
             state_BD = model.encode(histories, self.stage, self.propagated_PE, changes)
             found: dict[str, Tensor] = {}
-            if model.core is not None:
+            if model.core is not None and CORE not in changes.off:
                 core_B = model.core.at(state_BD, poi_B)
                 if model.config.core_scope == "unvisited":
                     case_H, row_H = histories.past_rows()
                     visited_H = histories.checkins.poi_T[row_H] == poi_B[case_H]
                     core_B = core_B.index_fill(0, case_H[visited_H], 0.0)
-                factor_B1 = model.factor(changes, CORE)
-                found[CORE] = core_B if factor_B1 is None else core_B * factor_B1[:, 0]
+                found[CORE] = core_B
             values = None
             if model.curves is not None:
                 values = model.features_of(histories, changes)
@@ -82,22 +82,14 @@ class RecapScorer:
 
     def scores_without_each(self, histories: Histories, each: Iterable[Collection[str]]) -> Iterator[Tensor]:
         """Totals (B, P) without each of these sets of terms, which may hold `GRAPH_TOKEN` too; clip and correction are
-        recomputed. Bitwise equal to `score` with the changes of `without`; features and states are computed once.
+        recomputed. Bitwise equal to `score` with these terms off; features and states are computed once.
         """
         model, states = self.model, {}
         values = None if model.curves is None else model.features_of(histories)
         for terms in each:
-            left = self.without(histories, terms)
-            has_token = GRAPH_TOKEN not in terms
-            if not has_token:
-                left = replace(left, graph_factor_B=torch.zeros(len(histories), dtype=model.dtype))
+            left, has_token = Interventions(frozenset(terms)), GRAPH_TOKEN not in terms
             with torch.inference_mode():
                 if has_token not in states:
                     states[has_token] = model.encode(histories, self.stage, self.propagated_PE, left)
-                kept = None if values is None else model.keep_curves(values, left)
+                kept = None if values is None else replace(values, off=left.off)
                 yield model(histories, self.stage, None, left, kept, states[has_token]).total
-
-    def without(self, histories: Histories, terms: Collection[str]) -> Interventions:
-        """Changes that switch these terms off."""
-        kept_T = torch.tensor([float(term.name not in terms) for term in self.terms], dtype=self.model.dtype)
-        return Interventions(term_factor_BT=kept_T.to(histories.row_B.device).expand(len(histories), -1))

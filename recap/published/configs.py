@@ -312,11 +312,12 @@ class SthgcnConfig(DropoutConfig):
     least_similarity: float = Field(ge=0, le=1, description="Jaccard similarity of places that one needs.")
 
 
-_KINDS: Final[tuple[type[PublishedConfig], ...]] = (
-    FlashbackConfig, ReplayConfig, LotnextConfig, SasrecConfig, MeltConfig, GetnextConfig, DchlConfig,
-    DeepmoveConfig, DprlConfig, RotanConfig, DepoiConfig, MsahgConfig, SthgcnConfig,
-)  # fmt: skip
-PUBLISHED: Final = {str(kind.model_fields["network"].default): kind for kind in _KINDS}
+PUBLISHED: Final[dict[str, type[PublishedConfig]]] = {
+    str(kind.model_fields["network"].default): kind for kind in (
+        FlashbackConfig, ReplayConfig, LotnextConfig, SasrecConfig, MeltConfig, GetnextConfig, DchlConfig,
+        DeepmoveConfig, DprlConfig, RotanConfig, DepoiConfig, MsahgConfig, SthgcnConfig,
+    )
+}  # fmt: skip
 """Name -> class of configuration, in the order of docs/published-models.md."""
 
 
@@ -331,16 +332,3 @@ def read_published(values: dict[str, Any]) -> PublishedConfig:
     if name not in PUBLISHED:
         raise ConfigError(f"unknown model {name!r}; choose one of recap, {', '.join(PUBLISHED)}")
     return PUBLISHED[name].parse(values)
-
-
-def model_title(name: str) -> str:
-    """A model's name as papers write it; unknown names stay as they are."""
-    return VALUES[name]["title"] if name in PUBLISHED else "RECAP" if name == RECAP else name
-
-
-def published_label(values: Any) -> str:
-    """Title and options of a stored configuration; "another model" if it cannot be read."""
-    try:
-        return read_published(values).label
-    except (KeyError, TypeError, ConfigError):
-        return "another model"

@@ -5,7 +5,6 @@ Shape suffixes: B windows or cases, K positions, N learned steps, P POIs, D feat
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import torch
@@ -31,20 +30,6 @@ class Examples(Protocol):
 
     def batch(self, index_B: Tensor) -> Any:
         """What `PublishedNetwork.loss` reads of some examples."""
-
-
-@dataclass(frozen=True, eq=False)
-class CaseExamples:
-    """Training cases by source row."""
-
-    checkins: CheckinTensors
-    row_N: Tensor
-
-    def __len__(self) -> int:
-        return len(self.row_N)
-
-    def batch(self, index_B: Tensor) -> Any:
-        return CaseBatch(self.checkins, self.row_N[index_B])
 
 
 class PublishedNetwork(nn.Module, ABC):
@@ -81,7 +66,7 @@ class PublishedNetwork(nn.Module, ABC):
 
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Examples:
         """A dataset's training examples, by default its training cases."""
-        return CaseExamples(checkins, torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device))
+        return CaseBatch(checkins, torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device))
 
     @abstractmethod
     def loss(self, batch: Any) -> Tensor:
@@ -139,15 +124,7 @@ class PublishedScorer:
 
     def score(self, histories: Histories) -> Scores:
         with torch.inference_mode():
-            return Scores({"logits": self.model.logits(histories)})
-
-
-def step_times(steps: Histories, *, target_time: bool) -> Tensor:
-    """Local seconds of the check-in to predict, or of the last one."""
-    if not target_time:
-        return steps.local_seconds_B
-    assert steps.next_local_seconds_B is not None
-    return steps.next_local_seconds_B
+            return Scores({"logits": self.model.logits(histories.asked(given_time=self.reads_target_time))})
 
 
 def slot_of_week(local_seconds: Tensor) -> Tensor:

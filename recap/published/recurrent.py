@@ -25,7 +25,6 @@ from recap.published.network import (
     rotate,
     slot_of_day,
     slot_of_week,
-    step_times,
 )
 from recap.published.windows import TrainingWindows, Windows, average_past, by_length
 
@@ -115,9 +114,8 @@ class Replay(FlashbackAverages):
         return self.mix(torch.cat([self.poi_embedding(windows.poi_BK), slots_BKD], dim=-1))
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
-        time_N = step_times(steps, target_time=self.config.target_time)
         user_ND = self.user_embedding(steps.user_B)
-        slot_ND = F.embedding(slot_of_week(time_N), self.slot_table())
+        slot_ND = F.embedding(slot_of_week(steps.now_local_seconds_B), self.slot_table())
         return self.output(torch.cat([state_ND, user_ND, slot_ND], dim=-1))
 
 
@@ -182,7 +180,7 @@ class Dprl(SequenceNetwork):
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         dim = self.config.dim
         place_ND, region_ND, likes_place_ND, likes_region_ND = state_ND.split([2 * dim, 2 * dim, dim, dim], dim=-1)
-        slot_N = slot_of_week(step_times(steps, target_time=self.config.target_time))
+        slot_N = slot_of_week(steps.now_local_seconds_B)
         user_ND, slot_ND = self.user_embedding(steps.user_B), self.slot_embedding(slot_N)
         whole_ND = torch.cat([place_ND + region_ND, user_ND, likes_place_ND + likes_region_ND, slot_ND], dim=-1)
         return self.output(F.dropout(whole_ND, _REGION_DROPOUT, self.training))

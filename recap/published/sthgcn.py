@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap import columns as c
 from recap.arithmetic.geodesy import EARTH_RADIUS_KM, unit_vectors
 from recap.arithmetic.ragged import expand_ranges, softmax_within, sum_within
 from recap.data.dataset import Dataset
@@ -20,7 +19,7 @@ from recap.features.similar_users import occurrences
 from recap.history.tensors import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_weekday
 from recap.published.city import City
 from recap.published.configs import SthgcnConfig
-from recap.published.network import CaseExamples, PublishedNetwork, mean_within
+from recap.published.network import PublishedNetwork, mean_within
 
 OWN, OTHER = 0, 1
 _HOUR: Final = 3600.0
@@ -53,42 +52,30 @@ class Packed:
         return len(self.last_J)
 
 
-@dataclass(frozen=True, eq=False)
-class TrajectoryEnds:
-    """First and last rows of a table's trajectories. ``number_T``: each row's trajectory."""
+def prefixes_of(histories: Histories, longest: int) -> Packed:
+    """Each source's trajectory up to the source."""
+    first_B, _ = histories.checkins.trajectory_rows(histories.checkins.trajectory_number_T[histories.row_B])
+    return Packed.of(histories.checkins, first_B, histories.row_B, longest)
 
-    number_T: Tensor
-    first_J: Tensor
-    last_J: Tensor
 
-    @classmethod
-    def of(cls, checkins: CheckinTensors) -> "TrajectoryEnds":
-        row_T = torch.arange(len(checkins.poi_T), device=checkins.device)
-        begins_T = checkins.first_T == row_T
-        begins_T[1:] |= checkins.trajectory_T[1:] != checkins.trajectory_T[:-1]
-        first_J = row_T[begins_T]
-        return cls(begins_T.long().cumsum(0) - 1, first_J, torch.cat([first_J[1:], row_T[-1:] + 1]) - 1)
-
-    def earlier(self, histories: Histories, most: int) -> tuple[Tensor, Tensor]:
-        """The user's latest trajectories before each source's: history and trajectory, (N,) each."""
-        now_B, first_B = self.number_T[histories.row_B], self.number_T[histories.first_B]
-        from_B = torch.maximum(first_B, now_B - most)
-        return expand_ranges(from_B, now_B - from_B)
-
-    def prefixes(self, histories: Histories, longest: int) -> Packed:
-        """Each source's trajectory up to the source."""
-        return Packed.of(histories.checkins, self.first_J[self.number_T[histories.row_B]], histories.row_B, longest)
+def earlier_trajectories(histories: Histories, most: int) -> tuple[Tensor, Tensor]:
+    """The user's latest trajectories before each source's: history and trajectory, (N,) each."""
+    trajectory_number_T = histories.checkins.trajectory_number_T
+    now_B = trajectory_number_T[histories.row_B]
+    from_B = torch.maximum(trajectory_number_T[histories.first_B], now_B - most)
+    return expand_ranges(from_B, now_B - from_B)
 
 
 class SimilarTrajectories:
     """Finds training trajectories by shared places."""
 
     def __init__(self, city: City) -> None:
-        self.checkins, self.outline = city.train, TrajectoryEnds.of(city.train)
-        self.user_J = self.checkins.user_T[self.outline.first_J].numpy()
-        self.end_J = self.checkins.seconds_T[self.outline.last_J].numpy()
-        trajectory_T, poi_T = self.outline.number_T.numpy(), self.checkins.poi_T.numpy()
-        self.member_PJ = occurrences(poi_T, trajectory_T, (city.num_pois, len(self.user_J)))
+        self.checkins = train = city.train
+        _, last_J = train.trajectory_rows(torch.unique(train.trajectory_number_T))
+        self.user_J, self.end_J = train.user_T[last_J].numpy(), train.seconds_T[last_J].numpy()
+        self.member_PJ = occurrences(
+            train.poi_T.numpy(), train.trajectory_number_T.numpy(), (city.num_pois, len(last_J))
+        )
         self.places_J = self.member_PJ.sum(axis=0)
         span_J = (self.end_J - self.end_J.min()).astype(np.float64)
         self.late_J = 1e-9 * span_J / max(span_J.max(), 1)
@@ -119,18 +106,22 @@ class SimilarTrajectories:
 
 
 @dataclass(frozen=True, eq=False)
-class NeighbourExamples(CaseExamples):
-    """Training cases by their source rows, with the others' trajectories that each reads. ``other_NM``: training
-    trajectories, padded with -1.
+class NeighbourExamples:
+    """Training cases with the others' trajectories that each reads. ``other_NM``: training trajectories, padded with
+    -1.
     """
 
+    cases: CaseBatch
     other_NM: Tensor
+
+    def __len__(self) -> int:
+        return len(self.cases)
 
     def batch(self, index_B: Tensor) -> tuple[CaseBatch, tuple[Tensor, Tensor]]:
         """Cases, and case and trajectory of each of the others'."""
         other_BM = self.other_NM[index_B]
         case_H, place_H = (other_BM >= 0).nonzero(as_tuple=True)
-        return CaseBatch(self.checkins, self.row_N[index_B]), (case_H, other_BM[case_H, place_H])
+        return self.cases.batch(index_B), (case_H, other_BM[case_H, place_H])
 
 
 class NumberCode(nn.Module):
@@ -206,25 +197,24 @@ class Sthgcn(PublishedNetwork):
         self.attention_dropout, self.finish = nn.Dropout(config.dropout), Finish(width, config.dropout)
         self.output = nn.Linear(width, city.num_pois)
         self.similar = SimilarTrajectories(city)
-        on_sphere = torch.from_numpy(unit_vectors(*city.coordinates_P2.numpy().T))
-        self.register_buffer("sphere_P3", on_sphere, persistent=False)
+        self.hold(sphere_P3=torch.from_numpy(unit_vectors(*city.coordinates_P2.numpy().T)))
 
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> NeighbourExamples:
-        row_N = torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device)
-        most = self.config.other_trajectories
-        other_NM = torch.full((len(row_N), most), -1, device=checkins.device)
-        for start in range(0, len(row_N), _CASES_AT_ONCE):
-            part_B = row_N[start : start + _CASES_AT_ONCE]
-            case_H, other_H = self.others(Histories(checkins, part_B), TrajectoryEnds.of(checkins))
+        cases = super().examples(dataset, checkins)
+        assert isinstance(cases, CaseBatch)
+        other_NM = torch.full((len(cases), self.config.other_trajectories), -1, device=checkins.device)
+        for start in range(0, len(cases), _CASES_AT_ONCE):
+            case_H, other_H = self.others(cases.histories().select(slice(start, start + _CASES_AT_ONCE)))
             place_H = torch.arange(len(case_H), device=case_H.device) - torch.searchsorted(case_H, case_H)
             other_NM[start + case_H, place_H] = other_H
-        return NeighbourExamples(checkins, row_N, other_NM)
+        return NeighbourExamples(cases, other_NM)
 
-    def others(self, histories: Histories, outline: TrajectoryEnds) -> tuple[Tensor, Tensor]:
+    def others(self, histories: Histories) -> tuple[Tensor, Tensor]:
         """Case and training trajectory of neighbours of other users."""
-        prefixes = outline.prefixes(histories, self.config.window)
-        start_B = histories.checkins.seconds_T[outline.first_J[outline.number_T[histories.row_B]]]
-        return self.similar.find(prefixes, start_B, self.config.other_trajectories, self.config.least_similarity)
+        checkins, config = histories.checkins, self.config
+        first_B, _ = checkins.trajectory_rows(checkins.trajectory_number_T[histories.row_B])
+        prefixes, start_B = prefixes_of(histories, config.window), checkins.seconds_T[first_B]
+        return self.similar.find(prefixes, start_B, config.other_trajectories, config.least_similarity)
 
     def read(self, packed: Packed) -> Tensor:
         """States of trajectories from their check-ins, (J, D)."""
@@ -252,18 +242,20 @@ class Sthgcn(PublishedNetwork):
         mean_J4 = mean_within(torch.cat([hours_H[:, None], points_H3], dim=1), packed.owner_H, len(packed))
         return mean_J4[:, 0], mean_J4[:, 1:]
 
-    def states(self, histories: Histories, outline: TrajectoryEnds, others: tuple[Tensor, Tensor]) -> Tensor:
+    def states(self, histories: Histories, others: tuple[Tensor, Tensor]) -> Tensor:
         """The visible trajectory's state after its neighbours, (B, D)."""
-        prefixes = outline.prefixes(histories, self.config.window)
+        prefixes = prefixes_of(histories, self.config.window)
         state_BD, middles = self.read(prefixes), self.middles(prefixes)
         kinds = [
-            (OWN, histories.checkins, outline, outline.earlier(histories, self.config.own_trajectories)),
-            (OTHER, self.similar.checkins, self.similar.outline, others),
+            (OWN, histories.checkins, earlier_trajectories(histories, self.config.own_trajectories)),
+            (OTHER, self.similar.checkins, others),
         ]
         messages, cases = [], []
-        for kind, checkins, of, (case_H, trajectory_H) in kinds:
+        for kind, checkins, (case_H, trajectory_H) in kinds:
             unique_J, which_H = torch.unique(trajectory_H, return_inverse=True)
-            first_J, last_J = (ends[unique_J.to(ends.device)].to(case_H.device) for ends in (of.first_J, of.last_J))
+            first_J, last_J = (
+                row_J.to(case_H.device) for row_J in checkins.trajectory_rows(unique_J.to(checkins.device))
+            )
             packed = Packed.of(checkins.to(case_H.device), first_J, last_J, self.config.window)
             hours_J, points_J3 = self.middles(packed)
             passed = (middles[0][case_H] - hours_J[which_H]).abs()
@@ -292,12 +284,11 @@ class Sthgcn(PublishedNetwork):
         return self.merge((self.skip(state_BD) + heard_BAD.flatten(1)) / 2)
 
     def logits(self, histories: Histories) -> Tensor:
-        outline = TrajectoryEnds.of(histories.checkins)
-        return self.output(self.states(histories, outline, self.others(histories, outline)))
+        return self.output(self.states(histories, self.others(histories)))
 
     def loss(self, batch: tuple[CaseBatch, tuple[Tensor, Tensor]]) -> Tensor:
         cases, others = batch
-        logits_BP: Tensor = self.output(self.states(cases.histories(), TrajectoryEnds.of(cases.checkins), others))
+        logits_BP: Tensor = self.output(self.states(cases.histories(), others))
         return F.cross_entropy(logits_BP, cases.target_B)
 
 

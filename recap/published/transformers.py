@@ -33,7 +33,7 @@ from recap.history.tensors import (
 )
 from recap.published.city import City
 from recap.published.configs import GetnextConfig, RotanConfig
-from recap.published.network import SequenceNetwork, Time2Vec, rotate, step_times
+from recap.published.network import SequenceNetwork, Time2Vec, rotate
 from recap.published.windows import Windows
 
 
@@ -326,8 +326,7 @@ class Rotan(PackedNetwork):
         return torch.cat([*states, code_ND], dim=-1)
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
-        dim = self.config.dim
-        time_N = step_times(steps, target_time=self.config.target_time)
+        dim, time_N = self.config.dim, steps.now_local_seconds_B
         first_ND, second_ND, code_ND = state_ND.split([2 * dim, 2 * dim, dim], dim=-1)
         place_ND = self.poi_embedding(steps.source_B)
         of_user_ND = torch.cat([self.user_out(first_ND, time_N), place_ND], dim=-1) * USER_SHARE

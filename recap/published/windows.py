@@ -43,9 +43,7 @@ class Windows:
         checkins, last_B = histories.checkins, histories.row_B
         first_B = torch.maximum(histories.first_B, last_B - length + 1)
         if within_trajectory:
-            row_BK = torch.maximum(first_B[:, None], last_B[:, None] - torch.arange(length, device=first_B.device))
-            inside_BK = checkins.trajectory_T[row_BK] == checkins.trajectory_T[last_B][:, None]
-            first_B = torch.where(inside_BK, row_BK, last_B[:, None]).amin(1)
+            first_B = torch.maximum(first_B, checkins.trajectory_rows(checkins.trajectory_number_T[last_B])[0])
         return cls.of(checkins, first_B, last_B - first_B + 1)
 
     @property

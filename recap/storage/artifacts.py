@@ -19,19 +19,6 @@ _ASIDE: Final = re.compile(r"\.(.+)\.(was|gone)-[0-9a-f]{12}", re.DOTALL)
 _ATTEMPTS: Final = 10
 
 
-def other_dataset_line(checkpoint: str, trained_on: tuple[str, str], here: tuple[str, str]) -> str:
-    """Why a checkpoint does not fit, from names and hashes of its dataset and of this one.
-
-    >>> other_dataset_line("model", ("nyc", "0123456789abcdef"), ("nyc", "fedcba9876543210"))
-    "checkpoint model was trained on dataset 'nyc' (0123456789ab…), which was prepared again since (fedcba987654…)"
-    """
-    (name, digest), (name_here, digest_here) = trained_on, here
-    trained = f"checkpoint {checkpoint} was trained on dataset {name!r} ({digest[:12]}…)"
-    if name == name_here:
-        return f"{trained}, which was prepared again since ({digest_here[:12]}…)"
-    return f"{trained}, not on {name_here!r} ({digest_here[:12]}…)"
-
-
 def check_format(where: object, version: Any, newest: int, refusal: type[RecapError] = FormatVersionError) -> None:
     """Raise ``refusal`` for a format that only a newer version reads; ValueError: no whole number."""
     if not isinstance(version, int):
@@ -55,9 +42,8 @@ def write_sums(folder: Path, names: list[str]) -> str:
 
 
 def verify_sums(folder: Path, required: list[str]) -> str:
-    """Check every file of SHA256SUMS, which must list ``required``; returns the hash of the list. A file that is not
-    required may be absent if another listed one has the same content. Raises ChecksumError: a file is missing, unlisted
-    or differs.
+    """Check every file of SHA256SUMS, which must list ``required``; returns the hash of the list. Raises ChecksumError:
+    a file is missing, unlisted or differs.
     """
     sums = folder / SUMS
     if not sums.is_file():
@@ -71,21 +57,11 @@ def verify_sums(folder: Path, required: list[str]) -> str:
             raise ChecksumError(f"{sums} does not list {name}; write the folder again")
     for name, digest in listed.items():
         path = folder / name
-        if name not in required and not path.exists() and _has_twin(folder, name, listed):
-            continue
         if Path(name).name != name or not path.is_file():
             raise ChecksumError(f"{folder}: {name} is missing; write the folder again")
         if sha256_of(path) != digest:
             raise ChecksumError(f"{path} was changed after it was written (SHA-256 differs); write the folder again")
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _has_twin(folder: Path, name: str, listed: dict[str, str]) -> bool:
-    """Whether another listed file with the same hash exists."""
-    return any(
-        digest == listed[name] and other != name and Path(other).name == other and (folder / other).is_file()
-        for other, digest in listed.items()
-    )
 
 
 def recover_folders(parent: Path) -> None:

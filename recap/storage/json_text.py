@@ -5,6 +5,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
+from recap.errors import RecapError
+
 DEEPEST: Final = 64
 """Levels of nesting that our own files never reach."""
 
@@ -36,9 +38,22 @@ def finite_json(value: Any) -> Any:
     return [finite_json(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def read_json(path: Path, encoding: str = "utf-8") -> Any:
+def read_json(path: Path) -> Any:
     """Parse a JSON file. Raises OSError: it cannot be read; ValueError: no text, no JSON, or nested too deep."""
-    return parse_json(path.read_text(encoding=encoding))
+    return parse_json(path.read_text(encoding="utf-8"))
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON object. Raises RecapError: missing, cut off, or not an object."""
+    try:
+        values = read_json(path)
+    except OSError as error:
+        raise RecapError(f"{path} cannot be read ({error.strerror or error})") from error
+    except ValueError as error:
+        raise RecapError(f"{path} is damaged: expected a JSON object ({error})") from error
+    if not isinstance(values, dict):
+        raise RecapError(f"{path} is damaged: expected a JSON object, got {type(values).__name__}")
+    return values
 
 
 def _inside(value: dict[str, Any] | list[Any]) -> Any:

@@ -4,22 +4,14 @@ import os
 import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from recap.errors import ConfigError, RecapError
 
 HOME_VARIABLE: Final = "RECAP_HOME"
-SUBFOLDERS: Final = (
-    "datasets",
-    "checkpoints",
-    "runs",
-    "cases",
-    "predictions",
-    "cache",
-    "basemaps",
-    "uploads",
-    "answers",
-)
+Subfolder = Literal[
+    "datasets", "checkpoints", "runs", "cases", "predictions", "cache", "basemaps", "uploads", "answers"
+]
 
 
 def user_folder() -> Path:
@@ -42,12 +34,8 @@ def _data_home() -> Path:
     return Path(os.environ.get(variable, "").strip() or Path.home() / usual)
 
 
-def user_subfolder(name: str, *, make: bool = False) -> Path:
-    """One of the folders in `SUBFOLDERS`; it may not exist yet. Raises ConfigError: unknown name; RecapError: the
-    folder cannot be made or read.
-    """
-    if name not in SUBFOLDERS:
-        raise ConfigError(f"the user's folder has no {name!r}; it has {', '.join(SUBFOLDERS)}")
+def user_subfolder(name: Subfolder, *, make: bool = False) -> Path:
+    """One of the user's folders; it may not exist yet. Raises RecapError: it cannot be made or read."""
     folder = user_folder() / name
     if make:
         make_folder(folder)

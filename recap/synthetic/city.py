@@ -12,8 +12,8 @@ from recap.synthetic.categories import CATEGORIES
 from recap.synthetic.draws import Draws
 from recap.synthetic.people import build_people
 from recap.synthetic.shapes import Point
-from recap.synthetic.venues import build_venues
-from recap.synthetic.walk import City, Life, Routes, check_in
+from recap.synthetic.venues import City, build_venues
+from recap.synthetic.walk import Life, Routes, check_in
 
 PINNED_SEED: Final = 23
 PEOPLE: Final = 550
@@ -44,7 +44,7 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
     city = City(venues)
     routes = Routes(city.category)
     rows: list[tuple[int, int, int, int]] = []
-    for number, person in enumerate(build_people(venues, seed, people)):
+    for number, person in enumerate(build_people(city, seed, people)):
         stops = Life(person, city, routes, Draws(seed, 3, number)).live()
         seconds = Draws(seed, 4, number)
         recorded = check_in(person, city, stops, seconds)

@@ -19,18 +19,7 @@ from recap.synthetic.shapes import Line, Point, inside, roughen, runs, smooth, w
 FAR: Final = 90_000  # metres; a camera never reaches the edge of the map
 
 
-def _with_points(value: Any) -> Any:
-    """Values read from TOML, with tuples in place of lists of whole numbers."""
-    if isinstance(value, dict):
-        return {name: _with_points(inner) for name, inner in value.items()}
-    if not isinstance(value, list):
-        return value
-    return tuple(value) if all(isinstance(inner, int) for inner in value) else [_with_points(inner) for inner in value]
-
-
-MAP: Final[dict[str, Any]] = _with_points(
-    tomllib.loads(Path(__file__).with_name("map.toml").read_text(encoding="utf-8"))
-)
+MAP: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("map.toml").read_text(encoding="utf-8"))
 """Outlines and lines by name. Land lies north of the coast, sea south of it; west to east."""
 
 

@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recap.synthetic.categories import CATEGORIES, CATEGORY_INDEX, GROUPS, MIX, TIMETABLES, Errand
-from recap.synthetic.draws import Draws, Gravity, pick_weighted
+from recap.synthetic.draws import Draws, pick_weighted
 from recap.synthetic.layout import DISTRICTS
 from recap.synthetic.shapes import Point
-from recap.synthetic.venues import Venue
+from recap.synthetic.venues import NEAR, City
 
 _T = TypeVar("_T")
 DAYS: Final = 294
-_NEAR: Final = Gravity(softening=3, power=4)  # for homes and workplaces
 _VISITOR_EAGERNESS: Final = 900
 _VISITOR_ACTIVE_DAYS: Final = 900
 
@@ -25,7 +24,7 @@ class Person:
     """One user.
 
     Attributes:
-        home .. work_hub: venue indices; `school` is -1 for people who take no child there.
+        home .. school: venue indices; `school` is -1 for people who take no child there.
         first_day, last_day: the stay, in days since the record begins; the last one is excluded.
         habits: factor on the chance of each errand of the timetable, per cent, by weekday.
         tastes: weight by category when a new place is tried.
@@ -40,8 +39,6 @@ class Person:
     anchors: tuple[int, ...]
     family: int
     school: int
-    home_hub: int
-    work_hub: int
     first_day: int
     last_day: int
     habits: tuple[tuple[int, ...], ...]
@@ -54,9 +51,9 @@ class Person:
     active_days: int
 
 
-def build_people(venues: list[Venue], seed: int, people: int) -> list[Person]:
+def build_people(city: City, seed: int, people: int) -> list[Person]:
     """Draw the people one by one; homes and workplaces fill up."""
-    town = _Town(venues)
+    town = _Town(city)
     draws = Draws(seed, 5)
     kinds = _deal([kind for kind, share in MIX["types"].items() for _ in range(share)], people, draws)
     eagerness = _deal(MIX["eagerness"], people, draws)
@@ -73,18 +70,13 @@ def _deal(values: Sequence[_T], people: int, draws: Draws) -> list[_T]:
 
 
 class _Town:
-    def __init__(self, venues: list[Venue]) -> None:
-        self.at = [venue.at for venue in venues]
-        self._where = np.array(self.at, dtype=np.int64)
-        self._room = np.array([venue.appeal * 64 for venue in venues], dtype=np.int64)
-        self.flats = _of_group(venues, "home")
-        self.hotels = _of_group(venues, "hotel")
-        self.work = _of_group(venues, "work")
-        self.schools = np.flatnonzero([venue.category == CATEGORY_INDEX["School"] for venue in venues])
-        self.campus = _of_group(venues, "campus")
-        self.hubs = _of_group(venues, "hub")
-        kinds = np.array([*(district.kind for district in DISTRICTS), "outside"])
-        outlying = kinds[[venue.district for venue in venues]] == "town"
+    def __init__(self, city: City) -> None:
+        self.city = city
+        self._room = city.appeal * 64
+        groups = ("home", "hotel", "work", "campus")
+        self.flats, self.hotels, self.work, self.campus = (city.of(*GROUPS[group]) for group in groups)
+        self.schools = city.of(CATEGORY_INDEX["School"])
+        outlying = city.district_kind == "town"
         self.town_flats = _some(self.flats, outlying)
         self.city_flats = _some(self.flats, ~outlying)
         self.city_work = _some(self.work, ~outlying)
@@ -94,16 +86,12 @@ class _Town:
         """A venue in proportion to its room and, with `near`, to gravity; its room shrinks by `fills`."""
         weights = self._room[choices]
         if near is not None:
-            weights = weights * _NEAR.of_all(self._where[choices], near)
+            weights = weights * NEAR.of_all(self.city.where[choices], near)
         place = pick_weighted(weights, draws)
         assert place is not None, "room never shrinks to nothing"
         taken = int(choices[place])
         self._room[taken] = max(int(self._room[taken]) // fills, 1)
         return taken
-
-    def hub_near(self, venue: int) -> int:
-        away = self._where[self.hubs] - self._where[venue]
-        return int(self.hubs[(away * away).sum(axis=1).argmin()])
 
 
 def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Draws) -> Person:
@@ -115,7 +103,7 @@ def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Dra
             anchors = tuple(town.take(town.campus, draws) for _ in range(3))
         case "worker":
             home = town.take(town.city_flats, draws, fills=16)
-            anchors = (town.take(town.work, draws, near=town.at[home], fills=16),)
+            anchors = (town.take(town.work, draws, near=town.city.at[home], fills=16),)
         case "commuter":
             home = town.take(town.town_flats, draws, fills=16)
             anchors = (town.take(town.city_work, draws, fills=16),)
@@ -123,11 +111,11 @@ def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Dra
             home = town.take(town.hotels, draws) if visiting else town.take(town.city_flats, draws, fills=16)
             anchors = (home,)
     if kind in ("worker", "commuter") and draws.chance(300):
-        anchors = (*anchors, town.take(town.work, draws, near=town.at[anchors[0]], fills=16))
-    family = town.take(town.flats, draws, near=town.at[home], fills=16)
+        anchors = (*anchors, town.take(town.work, draws, near=town.city.at[anchors[0]], fills=16))
+    family = town.take(town.flats, draws, near=town.city.at[home], fills=16)
     school = -1
     if kind in ("worker", "commuter", "local") and draws.chance(MIX["parents"]):
-        school = town.take(town.schools, draws, near=town.at[home], fills=4)
+        school = town.take(town.schools, draws, near=town.city.at[home], fills=4)
     timetable = "worker" if kind == "commuter" else kind
     first, last = 0, DAYS
     if visiting:
@@ -141,8 +129,6 @@ def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Dra
         anchors=anchors,
         family=family,
         school=school,
-        home_hub=town.hub_near(home),
-        work_hub=town.hub_near(anchors[0]),
         first_day=first,
         last_day=min(last, DAYS),
         habits=tuple(_habit(errand, draws) for errand in TIMETABLES[timetable]),
@@ -172,7 +158,3 @@ def _one_of(name: str, draws: Draws) -> int:
 def _some(choices: npt.NDArray[np.int64], fit: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     fitting = choices[fit[choices]]
     return fitting if len(fitting) else choices
-
-
-def _of_group(venues: list[Venue], group: str) -> npt.NDArray[np.int64]:
-    return np.array([i for i, venue in enumerate(venues) if venue.category in GROUPS[group]], dtype=np.int64)

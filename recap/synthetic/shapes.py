@@ -14,7 +14,7 @@ Line = list[Point]
 
 def smooth(points: Sequence[Point], rounds: int = 2, *, closed: bool = False) -> Line:
     """Round off corners by Chaikin's corner cutting; the ends of an open line stay."""
-    line = list(points)
+    line = [(x, y) for x, y in points]
     for _ in range(rounds):
         pairs = pairwise([*line, line[0]] if closed else line)
         cut: Line = []
@@ -26,7 +26,7 @@ def smooth(points: Sequence[Point], rounds: int = 2, *, closed: bool = False) ->
 
 def roughen(points: Sequence[Point], draws: Draws, rounds: int, reach: int, *, closed: bool = False) -> Line:
     """Displace the middle of each stretch sideways by up to 1/reach of its length."""
-    line = list(points)
+    line = [(x, y) for x, y in points]
     for _ in range(rounds):
         ends = line[1:] + line[:1] if closed else line[1:]
         frayed: Line = []

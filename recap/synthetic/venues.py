@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from recap.synthetic.categories import CATEGORIES, CATEGORY_INDEX, KINDS
-from recap.synthetic.draws import Draws
+from recap.synthetic.categories import CATEGORIES, CATEGORY_INDEX, GROUPS, KINDS
+from recap.synthetic.draws import Draws, Gravity, pick_weighted
 from recap.synthetic.layout import DISTRICTS, MAP, District, Layout, build_layout, dry_shore
 from recap.synthetic.shapes import Line, Point, inside
 
@@ -27,6 +28,8 @@ _APPEAL: Final = (
     (1, 1, 2, 2, 3, 4, 6, 9, 15, 26, 48, 100),
 )
 _PARK_APPEAL: Final = 60  # of the parks on the map
+NEAR: Final = Gravity(softening=3, power=4)
+"""For homes, workplaces and new places."""
 _HEART_METRES: Final = 700  # streets this far from a district's heart have half its density
 
 
@@ -40,13 +43,44 @@ class Venue(NamedTuple):
     district: int = -1
 
 
+class City:
+    """Venues, arranged for quick choices."""
+
+    def __init__(self, venues: list[Venue]) -> None:
+        self.at = [venue.at for venue in venues]
+        self.category = [venue.category for venue in venues]
+        self.airport = self.category.index(CATEGORY_INDEX["Airport"])
+        self.where = np.array(self.at, dtype=np.int64)
+        self.appeal = np.array([venue.appeal for venue in venues], dtype=np.int64)
+        kinds = np.array([*(district.kind for district in DISTRICTS), "outside"])
+        self.district_kind = kinds[[venue.district for venue in venues]]
+        self._members = [self.of(index) for index in range(len(CATEGORIES))]
+        self._hubs = self.of(*GROUPS["hub"])
+
+    def of(self, *categories: int) -> npt.NDArray[np.int64]:
+        """The venues of some categories."""
+        return np.flatnonzero(np.isin(self.category, categories))
+
+    def discover(self, category: int, origin: int, known: list[int], draws: Draws) -> int | None:
+        """A new venue of the category, by appeal and gravity; None when all are known."""
+        members = self._members[category]
+        weights = self.appeal[members] * NEAR.of_all(self.where[members], self.at[origin])
+        weights[np.isin(members, known)] = 0
+        chosen = pick_weighted(weights, draws)
+        return None if chosen is None else int(members[chosen])
+
+    def hub_near(self, venue: int) -> int:
+        away = self.where[self._hubs] - self.where[venue]
+        return int(self._hubs[(away * away).sum(axis=1).argmin()])
+
+
 def build_venues(seed: int, people: int) -> list[Venue]:
     """Place the venues for this many people, hubs and mapped parks first."""
     draws = Draws(seed, 1)
     layout = build_layout()
     density = [_site_weights(district, sites) for district, sites in zip(DISTRICTS, layout.sites, strict=True)]
     green, strand = _park_sites(layout), _beach_sites(layout)
-    found = [Venue(name, CATEGORY_INDEX[kind], at, weight) for name, kind, at, weight in MAP["hubs"]]
+    found = [Venue(name, CATEGORY_INDEX[kind], (x, y), weight) for name, kind, (x, y), weight in MAP["hubs"]]
     park = CATEGORY_INDEX["Park"]
     found += [Venue(name, park, sites[len(sites) // 2], _PARK_APPEAL) for name, sites in green.items() if sites]
     taken, used = {venue.name for venue in found}, {venue.at for venue in found}

@@ -11,15 +11,12 @@ from itertools import pairwise
 from math import isqrt
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from recap.synthetic.categories import BUSY, CATEGORIES, CATEGORY_INDEX, CIRCLE, EXPLORE, GROUPS, TIMETABLES
-from recap.synthetic.draws import REACH, Draws, Gravity, pick_weighted
+from recap.synthetic.categories import BUSY, CATEGORIES, CIRCLE, EXPLORE, GROUPS, TIMETABLES
+from recap.synthetic.draws import REACH, Draws, Gravity
 from recap.synthetic.people import Person
-from recap.synthetic.venues import Venue
+from recap.synthetic.venues import City
 
 _EXPLORE_PART: Final = 600  # per mille of `EXPLORE`
-_NEW: Final = Gravity(softening=3, power=4)
 _KNOWN: Final = Gravity(softening=5, power=3)
 _SAME_ERRAND: Final = 6  # weight of an earlier visit on the same errand; that of any other is 1
 _SAME_WEEKDAY: Final = 16  # and of one on the same errand and weekday
@@ -68,29 +65,6 @@ class Routes:
         return ends[draws.below(len(ends))] if ends else None
 
 
-class City:
-    """Venues, arranged for quick choices."""
-
-    def __init__(self, venues: list[Venue]) -> None:
-        self.at = [venue.at for venue in venues]
-        self.category = [venue.category for venue in venues]
-        self.airport = self.category.index(CATEGORY_INDEX["Airport"])
-        self._members: list[list[int]] = [[] for _ in CATEGORIES]
-        self._position: list[int] = []  # in its category
-        for index, venue in enumerate(venues):
-            self._position.append(len(self._members[venue.category]))
-            self._members[venue.category].append(index)
-        self._where = [np.array([self.at[i] for i in m], dtype=np.int64).reshape(-1, 2) for m in self._members]
-        self._appeal = [np.array([venues[i].appeal for i in m], dtype=np.int64) for m in self._members]
-
-    def discover(self, category: int, origin: int, known: list[int], draws: Draws) -> int | None:
-        """A new venue of the category, by appeal and gravity; None when all are known."""
-        weights = self._appeal[category] * _NEW.of_all(self._where[category], self.at[origin])
-        weights[[self._position[index] for index in known if self.category[index] == category]] = 0
-        chosen = pick_weighted(weights, draws)
-        return None if chosen is None else self._members[category][chosen]
-
-
 class Life:
     """A person with a memory of places."""
 
@@ -104,8 +78,8 @@ class Life:
         self._known: dict[str, list[int]] = {group: [] for group in GROUPS}
         # Visits to each known place: in all (_ANY), by errand, and by errand and weekday
         self._memory: dict[int, dict[int | tuple[int, int], int]] = {}
-        own = {"home": person.home, "home_hub": person.home_hub, "work_hub": person.work_hub, "family": person.family}
-        own |= {"school run": person.school, "airport": city.airport}
+        own = {"home": person.home, "family": person.family, "school run": person.school, "airport": city.airport}
+        own |= {"home_hub": city.hub_near(person.home), "work_hub": city.hub_near(person.anchors[0])}
         self._own = [own.get(errand.group, -1) for errand in self.errands]
         self._chances = [
             [

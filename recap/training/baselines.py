@@ -33,11 +33,13 @@ def build_baseline(
     dataset: Dataset,
     graph: TransitionGraph,
     *,
+    fitted_on: Dataset | None = None,
     keep: bool = True,
     say: Callable[[str], None] = _log.info,
 ) -> Scorer:
-    """A baseline by its name. ``keep``: whether to write a new fit of the curves to the cache; ``say`` receives a
-    line before. Raises ConfigError: unknown name; DataError: the curves need a training and a validation case.
+    """A baseline by its name. ``fitted_on``: what the curves are fitted to, if not to this dataset, its extension;
+    ``keep``: whether to write a new fit to the cache; ``say`` receives a line before. Raises ConfigError: unknown name;
+    DataError: the curves need a training and a validation case.
     """
     builders: dict[str, Callable[[], Scorer]] = {
         "popularity": lambda: counting.Popularity(dataset),
@@ -46,7 +48,7 @@ def build_baseline(
         "count_plus_markov": lambda: counting.CountPlusMarkov(dataset, graph),
         "nearest": lambda: counting.Nearest(dataset),
         AT_TIME: lambda: counting.VisitCountAtTime(dataset),
-        FEATURE_CURVES: lambda: _fitted_curves(dataset, graph, keep, say),
+        FEATURE_CURVES: lambda: _fitted_curves(dataset, graph, fitted_on or dataset, keep, say),
     }
     if name not in builders:
         raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
@@ -60,24 +62,26 @@ def is_fitted(dataset_hash: str) -> bool:
     return False
 
 
-def _fitted_curves(dataset: Dataset, graph: TransitionGraph, keep: bool, say: Callable[[str], None]) -> RecapScorer:
+def _fitted_curves(
+    dataset: Dataset, graph: TransitionGraph, fitted_on: Dataset, keep: bool, say: Callable[[str], None]
+) -> RecapScorer:
     model = Recap(feature_curves().model, dataset, graph, torch.float64)
     try:
-        load_weights(model, load_tensors(_cache_file(dataset.hash))[0], FEATURE_CURVES)
+        load_weights(model, load_tensors(_cache_file(fitted_on.hash))[0], FEATURE_CURVES)
     except RecapError:  # none there, or damaged
         from recap.training.trainer import Trainer  # here: other baselines are opened without it
 
-        say(FITTING.format(data=dataset.manifest.name))
+        say(FITTING.format(data=fitted_on.manifest.name))
         with tempfile.TemporaryDirectory() as folder:
             config = feature_curves().override(["validation_cases=1"])  # the last epoch is kept anyway
-            trainer = Trainer(dataset, config, Path(folder), torch.device("cpu"))
+            trainer = Trainer(fitted_on, config, Path(folder), torch.device("cpu"))
             trainer.run()
         weights = trainer.model.state_dict()
         load_weights(model, weights, FEATURE_CURVES)
         if keep:
             with suppress(RecapError):  # not writable: fit at every start
                 user_subfolder("cache", make=True)
-                save_tensors(weights, _cache_file(dataset.hash))
+                save_tensors(weights, _cache_file(fitted_on.hash))
     return RecapScorer(model, Stage(), FEATURE_CURVES)
 
 

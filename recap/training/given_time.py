@@ -7,13 +7,14 @@ from typing import Final
 
 from recap import columns as c
 from recap.baselines.counting import VisitCountAtTime
-from recap.checkpoint import GIVEN_TIME_WEIGHTS, Checkpoint, CheckpointManifest, EpochResult, GivenTime, features_read
+from recap.checkpoint import GIVEN_TIME_WEIGHTS, Checkpoint, CheckpointManifest, GivenTime, features_read
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import rank_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
 from recap.model.curves import KNOTS, STEPS
 from recap.presets import feature_curves
+from recap.scores import Scorer
 from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.loop import BEST, STATE_FILE, StepReport, StopRequest, Watcher
 from recap.training.trainer import Trainer
@@ -30,21 +31,12 @@ def given_time_config(config: TrainConfig) -> TrainConfig:
     alone = feature_curves()
     prior = config.model.prior.model_copy(update={"given_time": True})
     model = alone.model.model_copy(update={"prior": prior, "use_history": config.model.use_history})
-    kept = (
-        "epochs",
-        "batch_size",
-        "latest_share",
-        "seed",
-        "validation_cases",
-        "test_cases",
-        "save_every_seconds",
-        "sampled_softmax",
-    )
-    own = {name: getattr(config, name) for name in kept}
     rate = config.optimiser.prior_learning_rate
     optimiser = alone.optimiser.model_copy(update={"prior_learning_rate": rate})
+    as_alone = ("preset", "curriculum", "label_smoothing", "precision", "compile")
     changes = {"model": model, "optimiser": optimiser, "train_on": "every_next", "select_on": "every_next"}
-    return alone.model_copy(update={**own, **changes, "given_time": False, "validate_every": config.epochs})
+    changes |= {"given_time": False, "validate_every": config.epochs}
+    return config.model_copy(update=changes | {name: getattr(alone, name) for name in as_alone})
 
 
 @dataclass(frozen=True)
@@ -57,7 +49,7 @@ class GivenTimeTraining:
     def folder(self) -> Path:
         return self.first.folder / FOLDER
 
-    def run(self, watch: Watcher | None, stop: StopRequest, *, resume: bool) -> bool:
+    def run(self, watch: Watcher, stop: StopRequest, *, resume: bool) -> bool:
         """False if ``stop`` ended it early; the next call with ``resume`` continues."""
         first, epochs = self.first, self.first.config.epochs
         if first.group.is_writer:
@@ -70,10 +62,9 @@ class GivenTimeTraining:
 
         def goes_on(report: StepReport) -> None:
             """Epochs are counted on from those of the first set."""
-            assert watch is not None
             watch(replace(report, epoch=epochs + report.epoch, epochs=2 * epochs))
 
-        return trainer.run(None if watch is None else goes_on, stop)
+        return trainer.run(goes_on, stop)
 
     def add_to(self, out: Path, manifest: CheckpointManifest) -> CheckpointManifest:
         """Write the curves into a checkpoint's folder and choose on validation whether its core is added to them; then
@@ -85,27 +76,28 @@ class GivenTimeTraining:
         most = min(config.validation_cases or 1 << 31, most_cases(first.dataset.num_pois))
         cases = describe_cases(first.dataset, first.graph, c.VAL, "every_next", most=most)
         features = features_read(given_time_config(config)) or []
-        best: tuple[float, CheckpointManifest] | None = None
+        scorers, found = {}, {}
         for core in (False, True) if config.model.has_core else (False,):
-            kept = manifest.best.model_copy(update={"val": {}})
-            tried = manifest.model_copy(update={"given_time": GivenTime(core=core, features=features, best=kept)})
-            scorer = Checkpoint(out, tried, hash="").given_time.scorer(first.dataset, first.graph, first.device)
-            found = metrics_by_group(rank_cases(scorer, cases, first.checkins))["all"]
-            if best is None or (found["mrr"] or 0.0) > best[0]:
-                temperature = fit_temperature(scorer, cases, first.checkins)
-                val = {name: value for name, value in found.items() if isinstance(value, float)}
-                kept = EpochResult(epoch=kept.epoch, stage=kept.stage, val=val)
-                own = GivenTime(core=core, features=features, best=kept, temperature=temperature)
-                best = found["mrr"] or 0.0, manifest.model_copy(update={"given_time": own})
-        assert best is not None
+            tried = GivenTime(core=core, features=features, best=manifest.best)
+            scorers[core] = self._scorer(out, manifest.model_copy(update={"given_time": tried}))
+            found[core] = metrics_by_group(rank_cases(scorers[core], cases, first.checkins))["all"]
+        core = max(found, key=lambda core: found[core]["mrr"] or 0.0)
+        val = {name: value for name, value in found[core].items() if isinstance(value, float)}
+        temperature = fit_temperature(scorers[core], cases, first.checkins)
+        best = manifest.best.model_copy(update={"val": val})
+        own = GivenTime(core=core, features=features, best=best, temperature=temperature)
         shutil.rmtree(self.folder)
-        return best[1]
+        return manifest.model_copy(update={"given_time": own})
 
     def test_metrics(self, out: Path, manifest: CheckpointManifest) -> dict[str, MetricsByGroup]:
         """Over every next check-in of the test weeks, the counter that reads the time next to the model."""
-        first = self.first
-        scorer = Checkpoint(out, manifest, hash="").given_time.scorer(first.dataset, first.graph, first.device)
+        first, scorer = self.first, self._scorer(out, manifest)
         cases = describe_cases(first.dataset, first.graph, c.TEST, "every_next", most=first.config.test_cases)
         counted = rank_cases(VisitCountAtTime(first.dataset), cases, first.checkins.to("cpu"))
         ranked = {"recap": rank_cases(scorer, cases, first.checkins), VisitCountAtTime.name: counted}
         return {name: metrics_by_group(table) for name, table in ranked.items()}
+
+    def _scorer(self, out: Path, manifest: CheckpointManifest) -> Scorer:
+        return Checkpoint(out, manifest, hash="").given_time.scorer(
+            self.first.dataset, self.first.graph, self.first.device
+        )

@@ -4,7 +4,8 @@ Started by torch's launcher (``python -m torch.distributed.run --nproc-per-node 
 in the environment. A group of one changes nothing.
 """
 
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,6 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from recap.arithmetic.random_masks import draw_mask
-from recap.errors import ConfigError
 
 
 class SharedMaskDropout(TorchFunctionMode):
@@ -150,23 +150,13 @@ class Group:
         return bool(said.item())
 
 
-def join_group(device: torch.device) -> Group:
-    """The group of the launcher's environment; a group of one without a launcher. Raises ConfigError: more processes on
-    this machine than GPUs.
-    """
-    size = int(os.environ.get("WORLD_SIZE", "1"))
-    if size == 1:
-        return Group()
-    rank, local = int(os.environ["RANK"]), int(os.environ.get("LOCAL_RANK", "0"))
+@contextmanager
+def joined_group(device: torch.device) -> Iterator[Group]:
+    """The group of the launcher's environment; this process leaves it at the end."""
     if device.type == "cuda":
-        if local >= torch.cuda.device_count():
-            raise ConfigError(f"process {local} has no GPU: torch sees {torch.cuda.device_count()}; ask for fewer")
-        torch.cuda.set_device(local)
+        torch.cuda.set_device(device)
     distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    return Group(rank=rank, size=size)
-
-
-def leave_group(group: Group) -> None:
-    """Leave the group; does nothing in a group of one."""
-    if group.is_shared and distributed.is_initialized():
+    try:
+        yield Group(rank=distributed.get_rank(), size=distributed.get_world_size())
+    finally:
         distributed.destroy_process_group()

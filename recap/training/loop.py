@@ -82,7 +82,7 @@ class StepReport:
 Watcher = Callable[[StepReport], None]
 StopRequest = Callable[[], bool]
 EpochWatcher = Callable[["TrainingLoop", int], None]
-"""Called by the writing process with the loop and the epoch that has just been finished and saved."""
+"""Gets the loop and the epoch that has just been finished and saved; the writing process calls it, and the watcher."""
 
 
 class TrainingLoop(ABC):
@@ -201,9 +201,9 @@ class TrainingLoop(ABC):
 
     def run(
         self,
-        watch: Watcher | None = None,
+        watch: Watcher = lambda report: None,
         stop: StopRequest = lambda: False,
-        after_epoch: Callable[[Self, int], None] | None = None,
+        after_epoch: Callable[[Self, int], None] = lambda loop, epoch: None,
     ) -> bool:
         """Train to the last epoch; False if ``stop`` ended it early (the state is saved). Raises DivergenceError:
         losses or weights are no longer finite; the saved state is from before that.
@@ -222,7 +222,7 @@ class TrainingLoop(ABC):
             while self.progress.step < self.steps_per_epoch:
                 loss = self.take_step(self.progress.step)
                 self.progress.step += 1
-                if watch is not None:
+                if self.group.is_writer:
                     watch(self._report(loss))
                 now = time.perf_counter()
                 self.progress.seconds = earlier_seconds + now - started
@@ -241,7 +241,7 @@ class TrainingLoop(ABC):
             self.save()
             saved = time.perf_counter()
             self._write_line(journal)
-            if after_epoch is not None and self.group.is_writer:
+            if self.group.is_writer:
                 after_epoch(self, self.progress.epoch - 1)
         return True
 

@@ -34,6 +34,11 @@ class EpochLine(TypedDict):
     validation_seconds: NotRequired[float]
 
 
+def epoch_seconds(line: EpochLine) -> float:
+    """Time of an epoch with its validation."""
+    return line.get("seconds", 0.0) + line.get("validation_seconds", 0.0)
+
+
 class Journal:
     """Appends one line for each epoch to metrics.jsonl. ``resume_after``: last epoch to keep. Raises CheckpointError: a
     line is damaged.

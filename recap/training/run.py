@@ -33,6 +33,7 @@ from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import Evaluation, evaluate, rank_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
+from recap.machine.memory import peak_bytes
 from recap.pretrained.curves_file import PretrainedCurves
 from recap.probabilities import UNFITTED
 from recap.storage.artifacts import SUMS
@@ -60,10 +61,10 @@ def train(
     *,
     device: torch.device,
     resume: bool = False,
-    watch: Watcher | None = None,
+    watch: Watcher = lambda report: None,
     stop: StopRequest = lambda: False,
-    after_epoch: EpochWatcher | None = None,
-    after_test: Callable[[Evaluation], None] | None = None,
+    after_epoch: EpochWatcher = lambda loop, epoch: None,
+    after_test: Callable[[Evaluation], None] = lambda evaluation: None,
     journal_folder: Path | None = None,
     group: Group | None = None,
     pretrained: PretrainedCurves | None = None,
@@ -188,7 +189,7 @@ def _write_checkpoint(
     out: Path,
     trainer: TrainingLoop,
     given_time: GivenTimeTraining | None,
-    after_test: Callable[[Evaluation], None] | None,
+    after_test: Callable[[Evaluation], None],
 ) -> None:
     best, best_overall = _keep_weights(out, trainer)
     dataset, device = trainer.dataset, trainer.device
@@ -213,8 +214,7 @@ def _write_checkpoint(
         most=trainer.config.test_cases,
         temperature=(temperature or UNFITTED) if trainer.config.is_probabilistic else None,
     )
-    if after_test is not None:
-        after_test(evaluation)
+    after_test(evaluation)
     summary = _summarise(trainer, best, evaluation)
     if given_time is not None:
         summary["given_time"] = given_time.test_metrics(out, manifest)
@@ -257,6 +257,7 @@ def _summarise(trainer: TrainingLoop, best: EpochResult, evaluation: Evaluation)
         "seconds": trainer.progress.seconds,
         "processor_seconds": trainer.progress.processor_seconds,
         "reserved_gpu_bytes": torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0,
+        "peak_bytes": peak_bytes(),
         "device": str(device),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "protocol": evaluation.protocol,

@@ -25,11 +25,11 @@ from recap.runs.execution import control
 from recap.runs.execution.gpus import Gpu
 from recap.runs.execution.training import write_reference
 from recap.runs.store.description import describe_briefly, describe_run
+from recap.runs.store.files import Lease
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.state import Lease
+from recap.runs.store.run_store import REFERENCE, RunFolder, RunStore
 from recap.storage import atomic
+from recap.storage.atomic import replace_json
 from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, table_with, texts
 from tests.background import new_store, tiny_spec
 from tests.learn_worlds import DEMO
@@ -205,8 +205,10 @@ def test_the_levels_of_counting_are_dashed_lines(store: RunStore, dataset_folder
     graph = TransitionGraph.from_dataset(dataset)
     counters = (VisitCount(dataset), CountPlusMarkov(dataset, graph))
     visits, both = (evaluate(counter, dataset, graph, split=c.VAL).metrics for counter in counters)
-    known = {"model": "count_plus_markov", "split": "val", **both, "visit_count": visits}
-    assert describe_run(run)["reference"] == known
+    assert describe_run(run)["reference"] == {"visit_count": visits, "count_plus_markov": both}
+    earlier = {"model": "count_plus_markov", "split": "val", **both, "visit_count": visits}
+    replace_json(run.path / REFERENCE, earlier)
+    assert run.read_reference() == {"visit_count": visits, "count_plus_markov": earlier}, "of an earlier version"
     app = calm_view("runs")
     chart = app.get("plotly_chart")[0].proto
     lines = [shape for shape in json.loads(chart.spec)["layout"]["shapes"] if shape["type"] == "line"]

@@ -26,7 +26,6 @@ from recap.model.curves import KNOTS, STEPS
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import DEFAULT_PRESET, train_preset
-from recap.storage.artifacts import write_sums
 from recap.storage.atomic import replace_json
 from recap.storage.json_text import read_json
 from recap.storage.tensors import load_tensors, save_tensors
@@ -87,7 +86,7 @@ def test_names_what_it_holds(city_checkpoint: Path, city_folder: Path) -> None:
 
 
 def test_one_model_is_stored_once(tmp_path: Path) -> None:
-    """Where the kept epoch is the best of all, its weights lie there once; a list that names both copies is whole."""
+    """Where the kept epoch is the best of all, its weights lie there once."""
     folder = tmp_path / "checkpoint"
     config = small_training(epochs=3, curriculum={"staged": False})  # every epoch has every part
     assert train(small_city(), config, folder, device=CPU) is not None
@@ -95,17 +94,6 @@ def test_one_model_is_stored_once(tmp_path: Path) -> None:
     assert loaded.manifest.best == loaded.manifest.best_overall
     assert [path.name for path in folder.glob("*.safetensors")] == ["model.safetensors"]
     assert "(`model.safetensors`)" in (folder / "MODEL_CARD.md").read_text()
-
-    second = folder / "best_overall.safetensors"  # as earlier versions wrote it
-    shutil.copy(folder / "model.safetensors", second)
-    digest = write_sums(folder, list(LISTED))
-    assert Checkpoint.load(folder).hash == digest
-    second.unlink()
-    assert Checkpoint.load(folder).hash == digest, "the list, which names the checkpoint, is the same"
-    second.write_bytes(b"something else")
-    with pytest.raises(ChecksumError, match="best_overall"):
-        Checkpoint.load(folder)
-    second.unlink()
     change_one_byte(folder / "model.safetensors")
     with pytest.raises(ChecksumError, match=r"model\.safetensors"):
         Checkpoint.load(folder)

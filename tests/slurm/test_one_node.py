@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from recap.runs.execution import control
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
+from recap.runs.store.run_store import RunFolder, RunStore
 from tests.background import (
     new_store,
     recap,

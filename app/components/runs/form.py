@@ -18,8 +18,8 @@ from recap.presets import DEFAULT_PRESET, RECAP_PRESETS, preset_title, training_
 from recap.published.configs import PUBLISHED
 from recap.runs.execution import control
 from recap.runs.store.estimates import estimate
+from recap.runs.store.files import DeviceRequest, RunSpec
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.spec import DeviceRequest, RunSpec
 from recap.runs.store.submission import build_specs
 from recap.training_config import AnyTraining, TrainConfig
 

@@ -1,7 +1,6 @@
 """One run: numbers, curves, result, log, polled only while it is active; before there is one, a finished one."""
 
 from collections.abc import Callable
-from typing import cast
 
 import streamlit as st
 
@@ -18,16 +17,15 @@ from app.pages import COMPARE, EXPLAIN, OVERVIEW
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.errors import RecapError
+from recap.evaluation.metrics import MetricsByGroup
 from recap.machine.printable import count_of, markdown_text
 from recap.runs.execution import control
 from recap.runs.execution.logs import read_log
 from recap.runs.store.description import RunDescription, RunRow, best_epoch, describe_run
-from recap.runs.store.run_folder import RunFolder, RunReference, RunSummary
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.spec import MAX_NOTES
-from recap.runs.store.state import ACTIVE, RESUMABLE
+from recap.runs.store.files import ACTIVE, MAX_NOTES, RESUMABLE
+from recap.runs.store.run_store import RunFolder, RunStore
 from recap.training.metrics_file import METRICS_FILE, EpochLine, read_metrics
-from recap.training_config import AnyTraining
+from recap.training_config import AnyTraining, TrainingSummary
 
 POLL_SECONDS = 1.0
 GPU_SECONDS = 2.0
@@ -113,7 +111,7 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
         st.code(text or "Nothing written yet.", language=None, height=220)
 
 
-def show_result(model: str, summary: RunSummary) -> None:
+def show_result(model: str, summary: TrainingSummary) -> None:
     table = result_table(model, summary)
     if len(table):
         quiet(words.RESULT_HELP)
@@ -142,7 +140,7 @@ def _show_numbers(run: RunFolder, described: RunDescription) -> None:
             st.metric("Training time", duration(run.read_summary().get("seconds")), width="content")
 
 
-def show_curves(data: str, config: AnyTraining, metrics: list[EpochLine], reference: RunReference) -> None:
+def show_curves(data: str, config: AnyTraining, metrics: list[EpochLine], reference: dict[str, MetricsByGroup]) -> None:
     state.name_data(data)
     tables = {curve: curve_table(metrics, curve) for curve in CURVES}
     levels = {curve: counter_levels(reference, curve) for curve in CURVES}
@@ -172,7 +170,7 @@ def show_example() -> None:
             continue
         try:
             checkpoint = Checkpoint.load(source.checkpoint_folder)
-            summary = cast(RunSummary, checkpoint.read_summary())
+            summary = checkpoint.read_summary()
         except RecapError:
             continue
         metrics = read_metrics(source.checkpoint_folder / TRAINING_FOLDER / METRICS_FILE)
@@ -206,7 +204,7 @@ def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
             placeholder="Note",
         )
     if notes != row["notes"]:
-        control.write_notes(store, run, notes)
+        store.write_notes(run, notes)
         st.rerun()
 
 

@@ -8,7 +8,7 @@ from analysis.records.accuracy import found_of
 from recap.machine.printable import markdown_text
 from recap.presets import preset_title
 from recap.runs.store.description import RunDescription
-from recap.runs.store.run_folder import RunSummary
+from recap.training_config import TrainingSummary
 
 NO_RUN: Final = "Train a model of your own"
 FIRST_RUN: Final = "Choose data and a model and press *Start*. Training continues when you close this page."
@@ -29,7 +29,7 @@ def model_of(described: RunDescription) -> str:
     return markdown_text(preset_title(spec["preset"])) if spec is not None else "a model"
 
 
-def run_headline(described: RunDescription, summary: RunSummary, seconds_left: float | None) -> str:
+def run_headline(described: RunDescription, summary: TrainingSummary, seconds_left: float | None) -> str:
     """A run's state in one sentence; a finished one has a summary, a running one seconds after its first epoch."""
     spec, state = described["spec"], described["state"]
     what = model_of(described) + (f" on {markdown_text(spec['dataset_name'])}" if spec is not None else "")
@@ -49,7 +49,7 @@ def run_headline(described: RunDescription, summary: RunSummary, seconds_left: f
     return f"Training {what} {ended} after {epoch} of {epochs or '?'} epochs."
 
 
-def _result(described: RunDescription, summary: RunSummary) -> str:
+def _result(described: RunDescription, summary: TrainingSummary) -> str:
     """How many cases the model and counting find, the better one first."""
     model, spec = model_of(described), described["spec"]
     where = f" on {markdown_text(spec['dataset_name'])}" if spec is not None else ""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -25,55 +25,34 @@ _MIDNIGHT: Final = re.compile(r"[ T]0?0:00(:00(\.0+)?)?$")
 _SHARE: Final = re.compile(r"0?[.,]\d+(?:[eE]-\d+)?|0|0\.0+")
 
 
-@dataclass(frozen=True)
-class ClockStyle:
-    """How the clocks of a column are written: as ``text``, ``digits`` (7, 930, 93005; the longest has ``width``),
-    ``minutes`` or ``seconds`` of the day, or ``share`` of the day.
+Clock = Callable[[str], str | None]
+"""Reads a clock as 07:13:09, with its fraction and offset; None if it is none."""
+
+
+def find_clock(text: pa.Array, is_named: bool = True) -> Clock | None:
+    """How clocks are written: as text, digits (7, 930, 93005), minutes or seconds of the day, or a share of it; None if
+    no way reads nearly all values. ``is_named``: the column's name says that numbers may be clocks.
     """
-
-    kind: str
-    width: int = 0
-
-    @classmethod
-    def of(cls, text: pa.Array, is_named: bool = True) -> "ClockStyle | None":
-        """The style that reads nearly all values; None if there is none. ``is_named``: the column's name says that it
-        holds times; otherwise numbers are no clocks.
-        """
-        found = pc.value_counts(text).to_pylist()
-        counts = {item["values"]: item["counts"] for item in found if item["values"] and item["values"] not in NOTHING}
-        if not _most(counts, _NUMBER.fullmatch):
-            if is_named and _most(counts, _SHARE.fullmatch):
-                return cls("share")
-            return cls("text") if _are_no_days(counts) and _most(counts, _read_text) else None
-        numbers = [value.partition(".")[0] for value in counts if _NUMBER.fullmatch(value)]
-        width, largest = max(map(len, numbers)), max(map(int, numbers))
-        styles = [cls("digits", width + width % 2)]
-        styles += [cls(kind) for kind, most in (("minutes", 1440), ("seconds", _DAY)) if largest < most]
-        return next((style for style in styles if is_named and _most(counts, style.read)), None)
-
-    def read(self, text: str) -> str | None:
-        """A clock as 07:13:09, with its fraction and offset; None if it is none."""
-        text = text.strip()
-        if self.kind == "text":
-            return _read_text(text)
-        if self.kind == "share":
-            return _of_seconds(round(float(text.replace(",", ".")) * _DAY)) if _SHARE.fullmatch(text) else None
-        if not _NUMBER.fullmatch(text):
-            return None
-        number = int(text.partition(".")[0])
-        if self.kind != "digits":
-            return _of_seconds(number * (60 if self.kind == "minutes" else 1))
-        return _read_text(":".join(re.findall("..", f"{number:0{self.width}}".ljust(6, "0"))))
+    found = pc.value_counts(text).to_pylist()
+    counts = {item["values"]: item["counts"] for item in found if item["values"] and item["values"] not in NOTHING}
+    if not _most(counts, _NUMBER.fullmatch):
+        if is_named and _most(counts, _SHARE.fullmatch):
+            return partial(_read_part, unit=_DAY, form=_SHARE)
+        return _read_text if _are_no_days(counts) and _most(counts, _read_text) else None
+    numbers = [value.partition(".")[0] for value in counts if _NUMBER.fullmatch(value)]
+    width, largest = max(map(len, numbers)), max(map(int, numbers))
+    clocks = [partial(_read_digits, width=width + width % 2)]
+    clocks += [partial(_read_part, unit=unit, form=_NUMBER) for unit in (60, 1) if largest * unit < _DAY]
+    return next((clock for clock in clocks if is_named and _most(counts, clock)), None)
 
 
-def spell_clocks(text: pa.Array, style: ClockStyle | None = None) -> pa.Array:
-    """Clocks in one spelling, 07:13:09; what is none stays as it is. Without a style that of these values is taken."""
+def spell_clocks(text: pa.Array, clock: Clock | None = None) -> pa.Array:
+    """Clocks in one spelling, 07:13:09, as ``clock`` or else the values say; what is none stays as it is."""
     values = pc.dictionary_encode(text)
-    distinct = values.dictionary.to_pylist()
-    style = style or ClockStyle.of(text)
-    if style is None:
+    clock = clock or find_clock(text)
+    if clock is None:
         return text
-    spelled = pa.array([style.read(value) for value in distinct], pa.string())
+    spelled = pa.array([clock(value.strip()) for value in values.dictionary.to_pylist()], pa.string())
     return pc.coalesce(pc.take(spelled, values.indices), text)  # a long text stays where it is
 
 
@@ -101,7 +80,15 @@ def _read_text(text: str) -> str | None:
     return clock + (zone if zone != "Z" or text[:1] != "1" or "-" not in text else "")
 
 
-def _of_seconds(seconds: int) -> str | None:
+def _read_digits(text: str, width: int) -> str | None:
+    """Hours, minutes and seconds without marks; the longest number of the column has ``width`` digits."""
+    digits = f"{int(text.partition('.')[0]):0{width}}".ljust(6, "0") if _NUMBER.fullmatch(text) else ""
+    return _read_text(":".join(re.findall("..", digits)))
+
+
+def _read_part(text: str, unit: int, form: re.Pattern[str]) -> str | None:
+    """A number of days, minutes or seconds; ``unit``: seconds of one."""
+    seconds = round(unit * float(text.replace(",", "."))) if form.fullmatch(text) else -1
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}" if 0 <= seconds < _DAY else None
 
 
@@ -112,17 +99,14 @@ def _are_no_days(values: Iterable[str]) -> bool:
 
 
 def join_clock(
-    rows: RowBlock, time: str, date: str, style: ClockStyle | None = None, time_format: str | None = None
+    rows: RowBlock, time: str, date: str, clock: Clock | None = None, time_format: str | None = None
 ) -> pa.Array:
-    """Days and clocks of two columns as one text, clocks in one spelling unless the format reads them as they are.
-    ``style``: of the clocks; without it the rows decide.
-    """
+    """Days and clocks of two columns as one text, clocks in one spelling unless the format reads them as they are."""
     days, given = _days(rows, date), rows.text(time)
-    spelled = spell_clocks(given, style)
-    # A clock in none of the style's spellings must not pass for an hour.
-    joined = pc.binary_join_element_wise(
-        days, pc.if_else(pc.match_substring_regex(spelled, r"^\d\d:\d\d:\d\d"), " ", " and "), spelled, ""
-    )
+    spelled = spell_clocks(given, clock)
+    # What is no clock must not pass for an hour.
+    mark = pc.if_else(pc.match_substring_regex(spelled, r"^\d\d:\d\d:\d\d"), " ", " and ")
+    joined = pc.binary_join_element_wise(days, mark, spelled, "")
     if time_format is None:
         return joined
     as_given = pc.binary_join_element_wise(days, given, " ")

@@ -1,5 +1,7 @@
 """Coordinates as people and programs write them: degrees with signs, letters, minutes and seconds, and points."""
 
+import re
+import struct
 from typing import Final
 
 import numpy as np
@@ -16,8 +18,7 @@ _ANGLE, _POINTS, _ORDER = (
 )
 X_FIRST: Final = _ORDER["x_first"]
 _FEW: Final = 0.05
-_WKB_POINTS: Final = {42: 10, 50: 18}
-"""Hexadecimal digits of a point -> where its longitude begins."""
+_WKB_POINT: Final = re.compile(r"(0[01])[\dA-Fa-f]{8}(?:[\dA-Fa-f]{8})?([\dA-Fa-f]{32})", re.ASCII)
 
 
 def to_degrees(values: pa.Array) -> pa.Array:
@@ -72,14 +73,11 @@ def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 def _of_wkb(text: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Longitude and latitude of well-known binary in hexadecimal digits."""
-    is_wkb = pc.fill_null(pc.match_substring_regex(text, r"^0[01][0-9A-Fa-f]{40}(?:[0-9A-Fa-f]{8})?$"), False)
-    found: list[tuple[str, str] | None] = [None] * len(text)
-    for row in np.flatnonzero(np.asarray(is_wkb)).tolist():
-        value = text[row].as_py()
-        coordinates = bytes.fromhex(value[_WKB_POINTS[len(value)] :])
-        x, y = np.frombuffer(coordinates, "<f8" if value.startswith("01") else ">f8").tolist()
-        found[row] = (repr(x), repr(y))
-    x, y = (pa.array([part and part[at] for part in found], pa.string()) for at in (0, 1))
+    points = []
+    for value in text.to_pylist():
+        found = _WKB_POINT.fullmatch(value or "")
+        points.append(struct.unpack("<2d" if found[1] == "01" else ">2d", bytes.fromhex(found[2])) if found else None)
+    x, y = (pa.array([point and repr(point[at]) for point in points], pa.string()) for at in (0, 1))
     return x, y
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Final
 
 from recap.data.parsing.column_names import field_of
@@ -16,47 +16,32 @@ Record = dict[str, Any]
 Flat = dict[str, str]
 
 
-@dataclass(frozen=True)
-class Shape:
-    """How visits are written inside records: the path of the list of records that has one for each visit, or paths of
-    lists of one length that have one item for each visit.
+def visit_lists(records: Iterable[Any], name: str) -> tuple[str, ...]:
+    """How visits are written inside records: the path of a list that has a record with a time or coordinates for each,
+    or of lists of one length, one of times, that have an item for each; none where the records are visits. Raises
+    DataError: several lists of visits in a record, one inside another, or such lists of several lengths.
     """
+    known = [record for record in records if isinstance(record, dict)]
+    visits = dict(_lists_of_visits(known))
+    own = {path for record in known for path in _leaves(record)} if visits else set()
+    if all(any(_means(path, field) for path in own) for field in ("time", "lat", "lon")):
+        visits = {}
+    if len(visits) > 1 or any(visits.values()):
+        _refuse(name, [*visits])
+    return tuple(visits or _parallel_lists(known, name))
 
-    visits: str | None = None
-    together: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, records: Iterable[Any], name: str) -> "Shape":
-        """The shape of records, of which those that are none do not count.
-
-        A list of visits is one of records that have times or coordinates, or lists of one length of which one holds
-        times; none where the records have times and coordinates themselves. Raises DataError: several lists of visits
-        in a record, one inside another, or such lists of several lengths.
-        """
-        known = [record for record in records if isinstance(record, dict)]
-        visits = _visit_lists(known)
-        if len(visits) > 1 or any(depth for depth in visits.values()):
-            _refuse(name, [*visits])
-        return cls(next(iter(visits))) if visits else cls(together=tuple(_parallel_lists(known, name)))
-
-    def rows(self, records: Iterable[Any], first: int = 1) -> Iterator[tuple[int, Flat | None]]:
-        """The number of its record, and the flat values of each visit; None where a record is none."""
-        for number, record in enumerate(records, first):
-            if isinstance(record, dict):
-                own = flat(record, leave=(self.visits, *self.together))
-                yield from ((number, own | item) for item in self._items(record))
-            else:
-                yield number, None
-
-    def _items(self, record: Record) -> Iterator[Flat]:
-        if self.visits is not None:
-            items = _at(record, self.visits)
-            for item in items if isinstance(items, list) else [{}]:
-                yield flat(item if isinstance(item, dict) else {"": item}, f"{self.visits}.")
+def flat_visits(records: Iterable[Any], lists: Sequence[str], first: int = 1) -> Iterator[tuple[int, Flat | None]]:
+    """The number of its record, and the flat values of each visit in `visit_lists`; None where a record is none."""
+    for number, record in enumerate(records, first):
+        if isinstance(record, dict):
+            own = flat(record, leave=lists)
+            found = {path: value for path, value in walk(record) if isinstance(value, list)}
+            missing = [None] if len(lists) == 1 else []
+            for item in zip_longest(*(found.get(path, missing) for path in lists)) if lists else [()]:
+                yield number, own | flat(dict(zip(lists, item, strict=True)))
         else:
-            lists = [_at(record, path) or [] for path in self.together]
-            for values in zip(*lists, strict=True) if lists else [()]:
-                yield flat(dict(zip(self.together, values, strict=True)))
+            yield number, None
 
 
 def records_of(document: Any, name: str) -> list[Any] | None:
@@ -69,9 +54,8 @@ def records_of(document: Any, name: str) -> list[Any] | None:
         return [dict(zip(document["columns"], row, strict=True)) for row in document["data"]]
     by_user = next((part for part in (document, *document.values()) if _is_by_user(part)), None)
     if by_user is not None:
-        return [
-            {"user": key, **(value if isinstance(value, dict) else {"visits": value})} for key, value in by_user.items()
-        ]
+        records = {key: value if isinstance(value, dict) else {"visits": value} for key, value in by_user.items()}
+        return [{"user": key, **record} for key, record in records.items()]
     lists = {key: items for key, items in document.items() if _has_records(items)}
     visits = {key: items for key, items in lists.items() if _is_of_visits(items)}
     if len(visits) > 1:
@@ -133,43 +117,30 @@ def _means(path: str, *fields: str) -> bool:
 
 def _leaves(record: Mapping[str, Any]) -> Iterator[str]:
     """Paths of values, lists of records left out."""
-    return (path for path, _, value in walk(record, is_outer=True) if not _has_records(value))
+    return (path for path, value in walk(record) if not _has_records(value))
 
 
-def walk(
-    record: Mapping[str, Any], prefix: str = "", inside: int = 0, depth: int = 0, is_outer: bool = False
-) -> Iterator[tuple[str, int, Any]]:
-    """Values by their path, and inside how many lists they are; only the outer ones, or those of records in lists."""
+def walk(record: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Values by their path."""
     for key, value in record.items():
-        path, deeper = prefix + key, [(value, inside)]
         if not isinstance(value, dict):
-            yield path, inside, value
-            deeper = [(item, inside + 1) for item in value] if not is_outer and _has_records(value) else []
-        for item, lists in deeper if depth < _DEEPEST else ():
-            if isinstance(item, dict):
-                yield from walk(item, f"{path}.", lists, depth + 1, is_outer)
+            yield prefix + key, value
+        elif depth < _DEEPEST:
+            yield from walk(value, f"{prefix}{key}.", depth + 1)
 
 
-def _visit_lists(records: Sequence[Record]) -> dict[str, int]:
-    """Lists of visits by path, and inside how many lists; none where the records are visits themselves."""
-    found: dict[str, int] = {}
+def _lists_of_visits(records: Iterable[Any], prefix: str = "", inside: int = 0) -> Iterator[tuple[str, int]]:
+    """Lists of visits by path, and inside how many lists they are."""
     for record in records:
-        for path, inside, items in walk(record):
-            if path not in found and _has_records(items) and _is_of_visits(items):
-                found[path] = inside
-    if found:
-        own = dict.fromkeys(path for record in records for path in _leaves(record))
-        if all(any(_means(path, field) for path in own) for field in ("time", "lat", "lon")):
-            return {}
-    return found
+        for path, items in walk(record, prefix) if isinstance(record, dict) else ():
+            if _has_records(items):
+                yield from [(path, inside)] if _is_of_visits(items) else []
+                yield from _lists_of_visits(items, f"{path}.", inside + 1) if inside < _DEEPEST else []
 
 
 def _parallel_lists(records: Sequence[Record], name: str) -> list[str]:
     """Lists that have as many items as the one of times."""
-    sizes = [
-        {path: len(value) for path, _, value in walk(record, is_outer=True) if isinstance(value, list)}
-        for record in records
-    ]
+    sizes = [{path: len(value) for path, value in walk(record) if isinstance(value, list)} for record in records]
     paths = dict.fromkeys(path for size in sizes for path in size)
     lengths = {path: [size.get(path, 0) for size in sizes] for path in paths}
     times = next((path for path in lengths if _means(path, "time")), None)
@@ -188,25 +159,17 @@ def _parallel_lists(records: Sequence[Record], name: str) -> list[str]:
     return together
 
 
-def _at(record: Mapping[str, Any], path: str) -> Any:
-    for key in path.split("."):
-        record = record.get(key) if isinstance(record, dict) else None  # type: ignore[assignment]
-    return record
-
-
-def flat(record: Mapping[str, Any], prefix: str = "", depth: int = 0, leave: Collection[str | None] = ()) -> Flat:
+def flat(record: Mapping[str, Any], leave: Collection[str] = (), depth: int = 0) -> Flat:
     """Values as text by their path; items of short lists by their number, from 1."""
     found: Flat = {}
-    for key, value in record.items():
-        path = prefix + key
+    for path, value in walk(record):
         if path in leave:
             continue
-        is_short = isinstance(value, list) and len(value) <= _MOST_NUMBERED
-        inner = {str(place): item for place, item in enumerate(value, 1)} if is_short else value
-        if isinstance(inner, dict):
-            found |= flat(inner, f"{path}.", depth + 1, leave) if depth < _DEEPEST else {}
+        if isinstance(value, list) and len(value) <= _MOST_NUMBERED:
+            items = {f"{path}.{place}": item for place, item in enumerate(value, 1)}
+            found |= flat(items, depth=depth + 1) if depth < _DEEPEST else {}
         else:
-            is_plain = isinstance(inner, bool | int | float | list)
-            text = "" if inner is None else json.dumps(inner, default=str) if is_plain else str(inner)
+            is_plain = isinstance(value, bool | int | float | list)
+            text = "" if value is None else json.dumps(value, default=str) if is_plain else str(value)
             found[path] = text.encode("utf-8", "replace").decode()  # JSON can name halves of letters
     return found

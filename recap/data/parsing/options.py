@@ -51,9 +51,8 @@ def parse_bbox(text: str) -> BoundingBox:
         return NAMED_BOXES[text.lower()]
     parts = text.split(",")
     if len(parts) != 4:
-        raise ConfigError(
-            f"--bbox expects west,south,east,north in degrees or one of {', '.join(NAMED_BOXES)}, got {text!r}"
-        )
+        known = ", ".join(NAMED_BOXES)
+        raise ConfigError(f"--bbox expects west,south,east,north in degrees or one of {known}, got {text!r}")
     return BoundingBox.parse(dict(zip(("west", "south", "east", "north"), parts, strict=True)))
 
 
@@ -67,9 +66,7 @@ def split_pairs(text: str) -> list[str]:
 
 
 def parse_mapping(assignments: list[str]) -> dict[str, str]:
-    """Read ``field=column`` pairs, several in one text separated by commas. Raises ConfigError: a pair without ``=``,
-    an unknown field, or a field twice.
-    """
+    """Read ``field=column`` pairs, also several in a text. Raises ConfigError: an unknown field, or one twice."""
     mapping: dict[str, str] = {}
     for pair in (pair for text in assignments for pair in split_pairs(text)):
         field, separator, column = (part.strip() for part in pair.partition("="))
@@ -99,20 +96,14 @@ class ReadOptions(Config):
 
     columns: dict[str, str] = Field({}, description="field -> column of the user's own CSV or Parquet (`--map`).")
     timezone: str | None = Field(None, description="IANA zone of all check-ins, or `longitude` (`--timezone`).")
-    local_times: bool = Field(
-        False, description="Times are wall-clock times of the zone as written, whatever they carry (`--local-times`)."
-    )
-    time_format: str | None = Field(
-        None, description="strptime layout of the time column, or iso, epoch, spreadsheet (`--time-format`)."
-    )
+    local_times: bool = Field(False, description="Times are the zone's clocks, whatever they carry (`--local-times`).")
+    time_format: str | None = Field(None, description="strptime layout, or iso, epoch, spreadsheet (`--time-format`).")
     bbox: BoundingBox | None = Field(None, description="Keep only check-ins inside (`--bbox`).")
     encoding: str | None = Field(None, description="Text encoding; guessed where not given (`--text encoding`).")
     delimiter: str | None = Field(None, description="Separator of the user's own CSV (`--text delimiter`).")
     multiline: bool = Field(False, description="Quoted values may hold line breaks (`--text multiline=true`).")
     sheet: str | None = Field(None, description="Sheet of an Excel workbook (`--text sheet`).")
-    ids: Literal["join", "split"] | None = Field(
-        None, description="Join ids that differ only in spelling, or split places by position (`--text ids`)."
-    )
+    ids: Literal["join", "split"] | None = Field(None, description="Join spellings, or split places (`--text ids`).")
     skip_bad_rows: bool = Field(False, description="Report rows that cannot be used instead of refusing the file.")
     take_proposed_zone: bool = Field(False, description="Take the zone of the coordinates; only `recap inspect` does.")
     is_settled: bool = Field(False, description="Columns and layout are decided: nothing more is proposed.")

@@ -66,11 +66,10 @@ class RawRead:
 
 @dataclass
 class RowReport:
-    """Collects rows left out while a file is read; refuses the file at its first bad row unless bad rows may be
-    skipped. ``skip_bad_rows``: report bad rows instead of raising.
-    """
+    """Counts rows and why some are left out; at the first bad one it refuses the file unless ``skip_bad_rows``."""
 
     skip_bad_rows: bool
+    rows_in: int = 0
     reported: dict[str, tuple[int, list[str]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     _bad: list[tuple[int, str]] = field(default_factory=list)
@@ -92,13 +91,13 @@ class RowReport:
         if sentence not in self.notes:
             self.notes.append(sentence)
 
-    def account(self, files: list[str], rows_in: int, rows_kept: int, **facts: Any) -> ReadReport:
+    def account(self, files: list[str], rows_kept: int, **facts: Any) -> ReadReport:
         """The final account, with further fields of it. Raises DataError: no row is left."""
         if rows_kept == 0:
             first = next((text for _, texts in self.reported.values() for text in texts), "")
-            why = f": all {rows_in} rows were left out, the first because: {first}" if first else ""
+            why = f": all {self.rows_in} rows were left out, the first because: {first}" if first else ""
             raise DataError(f"{', '.join(files)} has no check-ins{why}")
-        facts |= {"files": files, "rows_in": rows_in, "rows_kept": rows_kept, "notes": self.notes}
+        facts |= {"files": files, "rows_in": self.rows_in, "rows_kept": rows_kept, "notes": self.notes}
         counts = sorted(self.reported.items(), key=lambda item: item[0] == "wrong_columns")
         reported = {reason: Reported(rows=rows, examples=texts) for reason, (rows, texts) in counts}
         return ReadReport(**facts, reported=reported)

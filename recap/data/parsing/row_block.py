@@ -30,11 +30,27 @@ def plain(value: pa.Scalar) -> str:
         return str(value.value)
 
 
+def to_numbers(values: pa.Array) -> pa.Array:
+    """float64, null where a value is no number; in text a comma may separate decimals."""
+    if pa.types.is_string(values.type):
+        values = pc.replace_substring_regex(values, r"^(\s*[+-]?\d+),(\d+\s*)$", r"\1.\2")
+    try:
+        return pc.cast(values, pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        pass
+    kind = values.type
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        return pc.cast(values, pa.float64(), safe=False)
+    if not pa.types.is_string(kind):
+        return pa.nulls(len(values), pa.float64())
+    text = pc.utf8_trim_whitespace(values)
+    return pc.cast(pc.if_else(pc.match_substring_regex(text, _NUMBER), text, None), pa.float64())
+
+
 @dataclass(eq=False)
 class RowBlock:
-    """The rows of one block while they are parsed: columns, text or typed, and the place of each row in the file, of
-    which ``noun`` says what it counts. The parsing methods return columns of full length; what they find bad goes into
-    the report and is marked in ``bad``, and `finish` leaves it out.
+    """The rows of a block while they are parsed: columns, text or typed, and the place of each row in the file, counted
+    in ``noun``. Methods return columns of full length, and mark in ``bad`` what goes to the report; `finish` drops it.
     """
 
     name: str
@@ -45,6 +61,7 @@ class RowBlock:
 
     def __post_init__(self) -> None:
         self.bad = np.zeros(len(self.lines), dtype=bool)
+        self.report.rows_in += len(self.lines)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -60,15 +77,13 @@ class RowBlock:
     def identifier(self, column: str, reason: str, what: str) -> pa.Array:
         """Text of an id: surrounding blanks are trimmed, whole numbers become their digits; empty ones are marked."""
         values = self.text(column)
-        self.flag(reason, pc.equal(values, ""), lambda row: f"{what} is empty")
+        self.flag(reason, pc.equal(values, ""), lambda _: f"{what} is empty")
         is_word = pc.is_in(values, pa.array(NOTHING))
         self.flag(reason, is_word, lambda row: f"{what} is empty: {shorten(values[row])} stands for nothing")
         return values
 
     def text(self, column: str) -> pa.Array:
-        """Text of a column; null and NaN become the empty string, whole numbers their digits. The mark that keeps a
-        spreadsheet from running a text is taken off.
-        """
+        """Text without the mark for spreadsheets; null and NaN become empty, whole numbers their digits."""
         values = decoded(self.columns[column])
         if pa.types.is_floating(values.type):
             values = _float_text(pc.cast(values, pa.float64()))
@@ -95,24 +110,19 @@ class RowBlock:
                     texts = (self.text(name) for name in (column, fields.get(f"to_{end}", column)))
                     ends = [pc.replace_substring_regex(text, r"^(\d+)\.0$", r"\1") for text in texts]
                 columns[column] = pa.concat_arrays(ends).take(pa.array(order))
+        self.report.rows_in -= len(good)  # counted again, each as two
         return RowBlock(self.name, columns, self.lines[good].repeat(2), self.noun, self.report)
 
     def number(
-        self,
-        column: str,
-        reason: str,
-        what: str,
-        low: float,
-        high: float,
-        parse: Callable[[pa.Array], pa.Array] | None = None,
+        self, column: str, reason: str, what: str, limit: float, parse: Callable[[pa.Array], pa.Array] = to_numbers
     ) -> pa.Array:
-        """float64 values; those outside ``[low, high]``, NaN and what is no number are marked."""
+        """float64 values; those outside ``[-limit, limit]``, NaN and what is no number are marked."""
         given = decoded(self.columns[column])
-        values = (parse or to_numbers)(given)
+        values = parse(given)
         numbers = np.asarray(values)  # NaN where null
         self.flag(reason, pc.is_null(values), lambda row: f"{what} must be a number, got {shorten(given[row])}")
-        inside = (numbers >= low) & (numbers <= high)
-        self.flag(reason, ~inside, lambda row: f"{what} {plain(given[row])} is outside [{low:g}, {high:g}]")
+        inside = np.abs(numbers) <= limit
+        self.flag(reason, ~inside, lambda row: f"{what} {plain(given[row])} is outside [{-limit:g}, {limit:g}]")
         return values
 
     def finish(self, columns: dict[str, pa.Array]) -> pa.Table:
@@ -141,25 +151,3 @@ def _float_text(values: pa.Array) -> pa.Array:
     is_whole = pc.and_(pc.equal(pc.round(values), values), pc.less(pc.abs(values), 1e18))
     whole = pc.cast(pc.if_else(is_whole, values, None), pa.int64(), safe=False)
     return pc.coalesce(pc.cast(whole, pa.string()), pc.cast(values, pa.string()))
-
-
-def to_numbers(values: pa.Array) -> pa.Array:
-    """float64, null where a value is no number; in text a comma may separate decimals."""
-    if pa.types.is_string(values.type):
-        values = pc.replace_substring_regex(values, r"^(\s*[+-]?\d+),(\d+\s*)$", r"\1.\2")
-    return floats_or_null(values, _NUMBER)
-
-
-def floats_or_null(values: pa.Array, pattern: str) -> pa.Array:
-    """float64; text that does not match ``pattern``, and values of other types than numbers, become null."""
-    try:
-        return pc.cast(values, pa.float64())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        pass
-    kind = values.type
-    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-        return pc.cast(values, pa.float64(), safe=False)
-    if not pa.types.is_string(kind):
-        return pa.nulls(len(values), pa.float64())
-    text = pc.utf8_trim_whitespace(values)
-    return pc.cast(pc.if_else(pc.match_substring_regex(text, pattern), text, None), pa.float64())

@@ -1,7 +1,7 @@
 """Build the raw check-in table from parsed rows, for all readers."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -24,34 +24,23 @@ Sink = Callable[[pa.Table], None]
 
 
 class CheckinTableBuilder:
-    """Collects the check-ins of one source, block by block, and gives them out as one table, or block by block to a
-    ``sink``.
-    """
+    """Makes check-ins of the rows of a source: one table, or blocks, which a ``sink`` takes."""
 
     def __init__(self, source: TableSource, options: ReadOptions, sink: Sink | None = None) -> None:
-        self.source, self.options, self.report = source, options, RowReport(options.skip_bad_rows)
+        self.source, self.options, self.sink = source, options, sink
+        self.report = RowReport(options.skip_bad_rows)
         self.moments = Moments(source, options, self.report)
-        self.sink = sink
-        self.num_rows = 0
-        self._tables: list[pa.Table] = []
-        self._splits: set[int] = set()
         self._is_wrapped: bool | None = None
-        self._second_ends = 0
 
-    def add(self, rows: RowBlock, fields: Mapping[str, str]) -> None:
-        """Parse the rows of a block and keep the good ones; ``fields`` maps those of `--map` to its columns. Raises
-        DataError: a bad row that the options do not skip; no time zone is known.
-        """
+    def _parse(self, rows: RowBlock, fields: Mapping[str, str]) -> pa.Table:
+        """The good rows of a block; ``fields`` maps those of `--map` to its columns."""
         if "to_poi" in fields:
-            self._second_ends += int((~rows.bad).sum())
             rows = rows.of_both_ends(fields)
             self.report.note("Each row is a trip; it was read as two check-ins, at its origin and its destination.")
-        texts = {
-            c.USER_ID: rows.identifier(fields["user"], "user_id", "user id"),
-            c.POI_ID: rows.identifier(fields["poi"], "poi_id", "place id"),
-        }
-        latitude = rows.number(fields["lat"], "latitude", "latitude", -90, 90, to_degrees)
-        longitude = rows.number(fields["lon"], "longitude", "longitude", -180, 180, self._longitudes)
+        texts = {c.USER_ID: rows.identifier(fields["user"], "user_id", "user id")}
+        texts[c.POI_ID] = rows.identifier(fields["poi"], "poi_id", "place id")
+        latitude = rows.number(fields["lat"], "latitude", "latitude", 90, to_degrees)
+        longitude = rows.number(fields["lon"], "longitude", "longitude", 180, self._longitudes)
         lat, lon = (values.to_numpy(zero_copy_only=False) for values in (latitude, longitude))
         utc, minutes = self.moments.read(rows, fields, lat, lon)
         if (box := self.options.bbox) is not None:
@@ -69,41 +58,39 @@ class CheckinTableBuilder:
         for column, values in texts.items():
             _flag_long(rows, column, values)
         columns = {name: pc.dictionary_encode(column) for name, column in texts.items()}
-        columns |= {
-            c.LATITUDE: latitude,
-            c.LONGITUDE: longitude,
-            c.TZ_OFFSET_MINUTES: pa.array(minutes),
-            c.TIME: pa.array(utc).cast(pa.timestamp("s", tz="UTC")),
-        }
+        columns |= {c.LATITUDE: latitude, c.LONGITUDE: longitude, c.TZ_OFFSET_MINUTES: pa.array(minutes)}
+        columns[c.TIME] = pa.array(utc).cast(pa.timestamp("s", tz="UTC"))
         if "split" in fields:
             columns[c.SPLIT] = _read_split(rows, fields["split"])
-        table = rows.finish(columns)
-        if "split" in fields:
-            self._splits |= set(pc.unique(table[c.SPLIT]).to_pylist())
-        self.num_rows += table.num_rows
-        (self.sink or self._tables.append)(table)
+        return rows.finish(columns)
 
-    def read(self, **facts: Any) -> RawRead:
-        """The raw table of all rows kept, empty where a sink took them, with the account and further fields of it.
-        Raises DataError: no row is left. A file that is written backwards gives a table that begins with the file's
-        last row, so that rows of one second stand in the order in which they happened.
+    def read(self, source_format: str) -> RawRead:
+        """The raw table of all good rows, empty where a sink took them, with the account; of a file that is written
+        backwards the last row comes first, so that rows of one second stand in the order in which they happened. Raises
+        DataError: a bad row that the options do not skip, no row is left, or no time zone is known.
         """
+        fields, kept, splits = self.source.fields or self.options.columns, 0, set[int]()
+        tables: list[pa.Table] = []
+        for rows in self.source.rows([*fields.values()], self.report):
+            table = self._parse(rows, fields)
+            (self.sink or tables.append)(table)
+            kept += table.num_rows
+            splits |= set(pc.unique(table[c.SPLIT]).to_pylist()) if "split" in fields else set()
         for note in self.source.notes:
             self.report.note(note)
         self.moments.remarks()
-        if self._splits:
-            for code, help_with in ((c.VAL, "train"), (c.TEST, "evaluate")):
-                if code not in self._splits:
-                    self.report.note(
-                        f"The file's split has no {c.SPLIT_NAMES[code]} rows, and `recap {help_with}` needs some; "
-                        "--set keep_given_split=false splits by time."
-                    )
-        files, rows_in = [*(self.source.files or [self.source.name])], self.source.rows_in + self._second_ends
-        account = self.report.account(files, rows_in, self.num_rows, **facts)
+        for code, help_with in ((c.VAL, "train"), (c.TEST, "evaluate")) if splits else ():
+            if code not in splits:
+                self.report.note(
+                    f"The file's split has no {c.SPLIT_NAMES[code]} rows, and `recap {help_with}` needs some; "
+                    "--set keep_given_split=false splits by time."
+                )
+        files, columns = [*(self.source.files or [self.source.name])], {} if self.source.fields else fields
+        account = self.report.account(files, kept, source_format=source_format, columns=columns)
         if self.sink is not None:
             return RawRead(pd.DataFrame(), account)
-        table = pa.concat_tables(self._tables).unify_dictionaries().combine_chunks()
-        self._tables.clear()
+        table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+        tables.clear()
         names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
         frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
         frame = frame.iloc[::-1].reset_index(drop=True) if self.source.is_newest_first else frame

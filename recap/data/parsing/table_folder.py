@@ -12,6 +12,7 @@ from recap.errors import DataError
 
 _SUFFIXES: Final = (*KNOWN_FILES["suffixes_of_tables"].split(), "")
 _MOST_FILES: Final = 10_000
+_NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 SPLIT_WORDS: Final = {word: code for code, words in enumerate(KNOWN_FILES["splits"]) for word in words.split()}
 """What names the parts of a split, in files and in their names."""
 _NO_NAME: Final = re.compile(
@@ -20,10 +21,8 @@ _NO_NAME: Final = re.compile(
 """Names that number parts or say a month; others may be a user or a place."""
 
 
-def table_files(folder: Path) -> list[Path]:
-    """The files of the kind that most are of, hidden ones left out; of a dataset in parts those that name a part.
-    Raises DataError: there are too many.
-    """
+def table_files(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The files of the most frequent kind, or of a split its parts and the others. Raises DataError: too many."""
     found = (path for path in folder.rglob("*") if path.is_file())
     shown = (path for path in found if not re.search(r"(^|/)[._]", path.relative_to(folder).as_posix()))
     files = sorted(islice(shown, _MOST_FILES + 1))
@@ -33,8 +32,10 @@ def table_files(folder: Path) -> list[Path]:
     kind = max(_SUFFIXES, key=lambda suffix: (kinds.count(suffix), suffix == ".csv"))
     files = [path for path, suffix in zip(files, kinds, strict=True) if suffix == kind]
     splits = [split_of(path.relative_to(folder)) for path in files]
+    if not {"train", "test"} <= {*splits}:
+        return files, []
     parts = [path for path, split in zip(files, splits, strict=True) if split]
-    return parts if {"train", "test"} <= {*splits} else files
+    return parts, [path for path in files if path not in parts]
 
 
 def labels_of(folder: Path, files: list[Path]) -> dict[str, list[str]]:
@@ -43,9 +44,7 @@ def labels_of(folder: Path, files: list[Path]) -> dict[str, list[str]]:
     parts = [path.relative_to(folder).parent.parts for path in files]
     for key in dict.fromkeys(part.partition("=")[0] for path in parts for part in path if "=" in part):
         values = ([part[len(key) + 1 :] for part in path if part.startswith(f"{key}=")] for path in parts)
-        labels[key] = [
-            unquote(found[0]) if found and found[0] != "__HIVE_DEFAULT_PARTITION__" else "" for found in values
-        ]
+        labels[key] = [unquote(found[0]) if found and found[0] != _NO_VALUE else "" for found in values]
     labels["folder"] = [next((part for part in reversed(path) if "=" not in part), "") for path in parts]
     splits = [split_of(path.relative_to(folder)) for path in files]
     if {"train", "test"} <= {*splits}:

@@ -3,10 +3,12 @@
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -15,16 +17,15 @@ import pyarrow.compute as pc
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
-from recap.data.parsing.column_names import VALUE
 from recap.data.parsing.degrees import split_point
-from recap.data.parsing.nested_records import Flat, Shape, records_of
+from recap.data.parsing.nested_records import Flat, flat_visits, records_of, visit_lists
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.table_folder import labels_of, table_files
-from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
+from recap.data.parsing.text_table import Form, TextTable, open_bytes, require_distinct, require_file, scan_text
 from recap.data.parsing.times import TimeLayout
-from recap.data.parsing.workbook import read_sheets, sheet_names
+from recap.data.parsing.workbook import read_sheets
 from recap.errors import DataError
 
 PARQUET_MAGIC: Final = b"PAR1"
@@ -38,15 +39,13 @@ _Row = tuple[int, Flat | None]
 
 @dataclass
 class TableSource:
-    """Columns and rows of a table; those of records within records are called ``outer.inner``. ``rows_in`` of text and
-    JSON is known once all rows were read. ``crs``: of the geometry, if the file names one that is not in degrees;
-    ``labels``: columns that are the names of files and folders. Of published formats also the names of the files read,
-    columns by field, how times are written, whether they are local, whether the last row happened first, and remarks.
+    """Columns and rows of a table; those of records within records are called ``outer.inner``. ``crs``: of a geometry
+    that is not in degrees; ``labels``: columns that are the names of files and folders. Of published formats also the
+    files, columns by field, the layout of times, whether they are local, whether the last row is first, and remarks.
     """
 
     name: str
     names: list[str]
-    rows_in: int
     read: Callable[[list[str], RowReport], Generator[RowBlock]]
     crs: str = ""
     labels: Sequence[str] = ()
@@ -61,45 +60,37 @@ class TableSource:
         """The rows of some columns: ``point.1`` and ``point.2`` are the numbers of a ``point``, ``a+b`` joins two
         columns, ``one`` is one person. Raises DataError: the file cannot be read to its end.
         """
-        made = {name: self.parts(name) for name in wanted if name not in self.names}
-        stored = [*(name for name in wanted if name not in made), *(part for parts in made.values() for part in parts)]
-        for rows in self.read(list(dict.fromkeys(stored)), row_report):
-            for name, parts in made.items():
-                if not parts:
-                    rows.columns[name] = pa.array([name] * len(rows))
-                elif len(parts) > 1:
-                    rows.columns[name] = rows.joined(parts)
-                else:
-                    rows.columns[name] = split_point(rows.columns[parts[0]])[int(name[-1]) - 1]
+        made = {name: self._made_of(name) for name in wanted if name not in self.names}
+        stored = dict.fromkeys(part for name in wanted for part in (made[name][0] if name in made else [name]))
+        for rows in self.read([*stored], row_report):
+            rows.columns |= {name: make(rows) for name, (_, make) in made.items()}
             yield rows
 
-    def parts(self, name: str) -> list[str]:
-        """The columns that a name other than theirs is made of; none for one person."""
-        joined = name.split("+")
-        is_joined = len(joined) > 1 and set(joined) <= {*self.names}
-        return joined if is_joined else [] if name == ONE_PERSON else [name[:-2]]
+    def _made_of(self, name: str) -> tuple[list[str], Callable[[RowBlock], pa.Array]]:
+        """The columns that a name other than theirs is made of, and how."""
+        parts = name.split("+")
+        if len(parts) > 1 and {*parts} <= {*self.names}:
+            return parts, lambda rows: rows.joined(parts)
+        if name == ONE_PERSON:
+            return [], lambda rows: pa.array([name] * len(rows))
+        return [name[:-2]], lambda rows: split_point(rows.columns[name[:-2]])[int(name[-1]) - 1]
 
 
 def open_table(path: Path, source_format: str, options: ReadOptions) -> TableSource:
-    """Open a table as csv, json, parquet, xlsx or arrow, or a folder of such files with equal columns. Raises
-    DataError: it is no such file, or the columns differ.
-    """
+    """Open a file, or a folder of files with equal columns. Raises DataError: no such table, or they differ."""
     if path.is_dir():
         return _open_folder(path, source_format, options)
     require_file(path)
-    open_as: dict[str, Callable[[Path, ReadOptions], TableSource]] = {
-        "csv": open_text,
-        "json": _open_json,
-        "parquet": partial(_open_typed, is_parquet=True),
-        "xlsx": _open_workbook,
-        "arrow": partial(_open_typed, is_parquet=False),
-    }
-    return open_as[source_format](path, options)
+    if source_format == "csv":
+        return open_text(path, options)
+    if source_format == "json":
+        return _open_json(path, options)
+    return _open_workbook(path, options) if source_format == "xlsx" else _open_typed(path, source_format == "parquet")
 
 
 def _open_folder(folder: Path, source_format: str, options: ReadOptions) -> TableSource:
     """The files of a folder one after the other, with columns for what their names say."""
-    files = table_files(folder)
+    files, left = table_files(folder)
     sources = [open_table(file, source_format, options) for file in files]
     labels = labels_of(folder, files)
     for source in sources:
@@ -107,7 +98,11 @@ def _open_folder(folder: Path, source_format: str, options: ReadOptions) -> Tabl
             columns = "; ".join(f"{item.name}: {', '.join(item.names)[:100]}" for item in (sources[0], source))
             raise DataError(f"the files of {folder.name} have different columns ({columns}); name the one of check-ins")
     labels = {name if name not in sources[0].names else f"{name} name": values for name, values in labels.items()}
-    return chain_sources(folder.name, sources, labels)
+    source = chain_sources(folder.name, sources, labels)
+    names = ", ".join(path.name for path in left[:3])
+    note = f"{len(left)} of the files are not read, since their names say no part of a split: {names}."
+    source.notes = [note] * bool(left)
+    return source
 
 
 def chain_sources(name: str, sources: Sequence[TableSource], labels: Mapping[str, Sequence[str]]) -> TableSource:
@@ -119,53 +114,23 @@ def chain_sources(name: str, sources: Sequence[TableSource], labels: Mapping[str
                 for label in labels.keys() & {*stored}:
                     rows.columns[label] = pa.array([labels[label][number]] * len(rows), pa.string())
                 yield rows
-        found.rows_in = sum(source.rows_in for source in sources)
 
-    rows_in = sum(source.rows_in for source in sources)
-    found = TableSource(name, [*sources[0].names, *labels], rows_in, read, sources[0].crs, [*labels])
-    return found
+    return TableSource(name, [*sources[0].names, *labels], read, sources[0].crs, [*labels])
 
 
-def open_text(
-    path: Path,
-    options: ReadOptions,
-    *,
-    names: list[str] | None = None,
-    delimiter: str | None = None,
-    quoted: bool = True,
-    fallback: str = "utf-8",
-) -> TableSource:
-    """Text with a separator; columns are called column1, column2, … where the first line holds values, unless ``names``
-    says how. ``delimiter``, ``quoted``, ``fallback``: see `first_cells` and `scan_text`.
-    """
-    lines, encoding = scan_text(path, options.encoding, fallback)
-    header, delimiter = 0, delimiter or options.delimiter
-    if names is None:
-        delimiter, first, line = first_cells(path, delimiter, encoding, quoted)
-        is_counted = first in ([str(place + start) for place in range(len(first))] for start in (0, 1))
-        has_names = is_counted or not any(map(VALUE.fullmatch, first))
-        names = [(has_names and name) or f"column{place}" for place, name in enumerate(first, 1)]
-        header = line - (not has_names)
-        require_distinct(names, f"{path.name} line {line}")
-    assert delimiter is not None, "given with the names"
-    table = TextTable(path, names, delimiter, encoding, header, lines - header, quoted, options.multiline)
-
-    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        yield from table.rows(stored, row_report)
-        source.rows_in = table.rows_in
-
-    source = TableSource(path.name, names, table.rows_in, read)
-    return source
+def open_text(path: Path, options: ReadOptions, form: Form = MappingProxyType({})) -> TableSource:
+    """Text with a separator, perhaps of a published form."""
+    table = TextTable(path, options, form)
+    return TableSource(path.name, table.names, table.rows)
 
 
-def _open_typed(path: Path, options: ReadOptions, *, is_parquet: bool) -> TableSource:
+def _open_typed(path: Path, is_parquet: bool) -> TableSource:
     """Typed columns of Parquet, batch by batch, or of Feather, Arrow or ORC; fields of structures are columns, short
     lists are text, or each visit in a list is a row.
     """
     with _readable(path):
         whole = None if is_parquet else _read_arrow(path)
         schema = pq.read_schema(path) if whole is None else whole.schema
-        rows_in = pq.read_metadata(path).num_rows if whole is None else whole.num_rows
 
     def batches(rows: int, columns: list[str] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
         start = 1
@@ -186,18 +151,17 @@ def _open_typed(path: Path, options: ReadOptions, *, is_parquet: bool) -> TableS
             lines = np.arange(start, start + batch.num_rows, dtype=np.int64)
             yield RowBlock(path.name, columns, lines, "row", row_report)
 
+    def visits(lists: Sequence[str]) -> Iterator[list[_Row]]:
+        for start, batch in batches(_NESTED_ROWS):
+            yield [*flat_visits(batch.to_pylist(), lists, start)]
+
     flat = _flattened(schema.empty_table()).schema
-    source = TableSource(path.name, flat.names, rows_in, read, _projection(schema))
+    source = TableSource(path.name, flat.names, read, _projection(schema))
     if any(pa.types.is_list(field.type) or pa.types.is_large_list(field.type) for field in flat):
         first: list[Any] = next((batch.to_pylist() for _, batch in batches(_NESTED_ROWS)), [])
-        shape = Shape.of(first, path.name)
-        if shape != Shape():
-            source = source_of_records(
-                path.name,
-                "row",
-                shape.rows(first),
-                lambda: ([*shape.rows(batch.to_pylist(), start)] for start, batch in batches(_NESTED_ROWS)),
-            )
+        lists = visit_lists(first, path.name)
+        if lists:
+            source = source_of_records(path.name, "row", partial(visits, lists))
     require_distinct(source.names, path.name)
     return source
 
@@ -218,39 +182,31 @@ def _read_arrow(path: Path) -> pa.Table:
 def _projection(schema: pa.Schema) -> str:
     """The reference system of GeoParquet's geometry, such as EPSG:3857; empty where it is one of degrees."""
     geo = json_or_none((schema.metadata or {}).get(b"geo", b"").decode("utf-8", "replace"))
-    columns = geo.get("columns") if isinstance(geo, dict) else None
-    for column in columns.values() if isinstance(columns, dict) else ():
-        crs = column.get("crs") if isinstance(column, dict) else None
-        if isinstance(crs, dict) and str(crs.get("type")).startswith("Projected"):
-            known = found if isinstance(found := crs.get("id"), dict) else {}
-            return (
-                ":".join(str(known[key])[:40] for key in ("authority", "code") if key in known)
-                or str(crs.get("name"))[:60]
-            )
+    with suppress(AttributeError, KeyError, TypeError):  # what has another structure names none
+        for column in geo["columns"].values():
+            crs = column.get("crs") or {}
+            if str(crs.get("type")).startswith("Projected"):
+                known = crs.get("id") or {}
+                code = ":".join(str(known[key])[:40] for key in ("authority", "code") if key in known)
+                return code or str(crs.get("name"))[:60]
     return ""
 
 
-def source_of_records(
-    name: str, noun: str, first: Iterable[_Row], batches: Callable[[], Iterable[Sequence[_Row]]] | None = None
-) -> TableSource:
-    """Flat records, the first ones or batch by batch, with their numbers; their columns are those of the first ones."""
-    names = list({name: None for _, record in first for name in record or {}})
+def source_of_records(name: str, noun: str, batches: Callable[[], Iterable[Sequence[_Row]]]) -> TableSource:
+    """Flat records, batch by batch, with their numbers; their columns are those of the first batch."""
+    names = list({key: None for batch in islice(batches(), 1) for _, record in batch for key in record or {}})
 
     def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        source.rows_in = 0
-        for batch in filter(None, batches() if batches else [first]):
+        for batch in filter(None, batches()):
             numbers, records = zip(*batch, strict=True)
-            columns = {
-                name: pa.array([(record or {}).get(name, "") for record in records], pa.string()) for name in stored
-            }
+            values = {key: [(record or {}).get(key, "") for record in records] for key in stored}
+            columns = {key: pa.array(texts, pa.string()) for key, texts in values.items()}
             rows = RowBlock(name, columns, np.asarray(numbers), noun, row_report)
             rows.flag("blank_line", np.array([record == {} for record in records]), lambda _: "blank line")
             rows.flag("not_a_checkin", np.array([record is None for record in records]), lambda _: "no JSON record")
-            source.rows_in += len(records)
             yield rows
 
-    source = TableSource(name, names, 0, read)
-    return source
+    return TableSource(name, names, read)
 
 
 @contextmanager
@@ -284,19 +240,20 @@ def _open_json(path: Path, options: ReadOptions) -> TableSource:
     if found is None:
         lines = re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
         found = [json_or_none(line) if line.strip() else {} for line in lines]
-    records = [*Shape.of(found, path.name).rows(found)]
+    records = [*flat_visits(found, visit_lists(found, path.name))]
     if not any(record for _, record in records):
         raise DataError(f"{path.name} has no JSON records; expected one per line, or a list of them")
-    return source_of_records(path.name, "line", records)
+    return source_of_records(path.name, "line", partial(iter, [records]))
 
 
 def _open_workbook(path: Path, options: ReadOptions) -> TableSource:
     """The named sheet of an Excel workbook, or its first with a table."""
     sheets = read_sheets(path)
-    sheet = next((sheet for sheet in sheets if options.sheet in (None, sheet.name)), None)
-    if sheet is None:
-        raise DataError(f"{path.name} has no table in a sheet {options.sheet!r}; its tables: {sheet_names(sheets)}")
-    return source_of_records(path.name, "row", sheet.rows)
+    name = next(iter(sheets)) if options.sheet is None else options.sheet
+    if name not in sheets:
+        names = ", ".join(map(repr, [*sheets][:8]))
+        raise DataError(f"{path.name} has no table in a sheet {name!r}; its tables: {names}")
+    return source_of_records(path.name, "row", partial(iter, [sheets[name]]))
 
 
 def read_json_text(path: Path, encoding: str | None, largest: int = _LARGEST_EXPORT) -> str:

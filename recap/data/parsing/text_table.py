@@ -8,13 +8,13 @@ import re
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Final, Literal
+from typing import IO, Any, Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -22,12 +22,15 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from recap.data.parsing.column_names import VALUE
-from recap.data.parsing.read_report import EXAMPLES, RowReport
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock
 from recap.errors import DataError
 
+Form = Mapping[str, Any]
+"""What is known of a published format, see `formats.toml`."""
 GZIP_MAGIC: Final = b"\x1f\x8b"
-_ZIP_MAGIC: Final = b"PK\x03\x04"
+ZIP_MAGIC: Final = b"PK\x03\x04"
 _BLOCK_BYTES: Final = 1 << 21
 """Text read at a time; no line may be longer."""
 
@@ -58,9 +61,7 @@ _MARKS: Final = (
 
 
 def require_file(path: Path) -> None:
-    """Refuse anything but an ordinary file before opening it: a pipe can be read only once, or blocks for ever. Raises
-    DataError: missing, a folder, a pipe or a device.
-    """
+    """Raises DataError: missing, a folder, a device, or a pipe, which can be read only once."""
     if not path.exists():
         raise DataError(f"{path} does not exist")
     if path.is_dir():
@@ -70,9 +71,7 @@ def require_file(path: Path) -> None:
 
 
 def only_file(folder: Path, mark: str) -> Path:
-    """The one file of a folder whose name ends in a mark, or has one that ends in a star. Raises DataError: no such
-    folder, or none or several of them.
-    """
+    """The one file of a folder whose name ends in a mark or, before a star, has it. Raises DataError: not one."""
     if not folder.is_dir():
         raise DataError(f"{folder} does not exist")
     found = sorted(path for path in folder.iterdir() if fnmatch(path.name.lower(), f"*{mark}"))
@@ -83,15 +82,13 @@ def only_file(folder: Path, mark: str) -> Path:
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a plain or gzip-compressed file, recognised by content, not by name. Raises DataError: see `require_file`;
-    or empty, or a zip archive.
-    """
+    """Open a plain or gzip-compressed file by its content. Raises DataError: no file, empty, or a zip archive."""
     require_file(path)
     with path.open("rb") as file:
         magic = file.read(4)
     if not magic:
         raise DataError(f"{path.name} is empty; expected one check-in per line")
-    if magic == _ZIP_MAGIC:
+    if magic == ZIP_MAGIC:
         raise DataError(f"{path.name} is a zip archive; unpack it and name the file or folder inside")
     return gzip.open(path, "rb") if magic[:2] == GZIP_MAGIC else path.open("rb")  # type: ignore[return-value]
 
@@ -109,34 +106,32 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
     """Count lines (ends are LF, CRLF or CR) and find the encoding: a byte-order mark, else UTF-8, else ``fallback``.
     Raises DataError: broken compression, bytes that no text has, or text in neither encoding.
     """
-    lines, last = 0, "\n"
+    name, lines, last = path.name, 0, "\n"
     with _undamaged(path), open_bytes(path) as file:
         limit = max(_BOMB_BYTES, _BOMB_RATIO * path.stat().st_size)
-        chunk = file.read(4)
-        used = encoding or _marked(chunk) or "utf-8"
+        start = file.read(4)
+        used = encoding or _marked(start) or "utf-8"
         decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(used)(), translate=True)
-        chunk += file.read(_BLOCK_BYTES)
-        while chunk:
+        for chunk in chain([start], iter(partial(file.read, _BLOCK_BYTES), b""), [b""]):
             # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --text encoding.
             if encoding is None and b"\0" in chunk and not used.startswith(("utf-16", "utf-32")):
-                raise DataError(f"{path.name} is not text (it contains NUL bytes); if it is, name its --text encoding")
-            following = file.read(_BLOCK_BYTES)
+                raise DataError(f"{name} is not text (it contains NUL bytes); if it is, name its --text encoding")
             if file.tell() > limit:
                 raise DataError(
-                    f"{path.name} unpacks to more than {_BOMB_RATIO} times its size; this is not a check-in file"
+                    f"{name} unpacks to more than {_BOMB_RATIO} times its size; this is not a check-in file"
                 )
             try:
-                text = decoder.decode(chunk, final=not following)
+                text = decoder.decode(chunk, final=not chunk)
             except UnicodeError as error:
                 if encoding is None and fallback != "utf-8":
                     return scan_text(path, fallback)
                 bad_line = lines + chunk.count(b"\n", 0, getattr(error, "start", 0)) + 1
                 raise DataError(
-                    f"{path.name} line {bad_line} is not {used.removesuffix('-sig')} text; name the file's encoding, "
+                    f"{name} line {bad_line} is not {used.removesuffix('-sig')} text; name the file's encoding, "
                     "for example --text encoding=latin-1"
                 ) from error
             lines += text.count("\n")
-            last, chunk = text[-1:] or last, following
+            last = text[-1:] or last
     return lines + (last != "\n"), used
 
 
@@ -146,9 +141,7 @@ def _marked(data: bytes) -> str | None:
 
 
 def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[str]:
-    """The first lines of a text file, up to a megabyte; undecodable bytes become replacement marks. Raises DataError:
-    see `open_bytes`; or broken compression, or an encoding that cannot be used.
-    """
+    """The first lines, up to a megabyte; bytes that are no text become marks. Raises DataError: no such text."""
     with _undamaged(path), open_bytes(path) as file:
         data = file.read(_HEAD_BYTES)
     try:
@@ -219,61 +212,64 @@ def require_distinct(names: list[str], where: str) -> None:
         raise DataError(f"{where}: the column {twice[0][:40]!r} appears twice; rename one")
 
 
-@dataclass
 class TextTable:
-    """Rows of a text file that all must have the columns ``names``, which begin below ``header`` lines. ``rows_in``:
-    rows, the header not counted; ``quoted``: values may stand in double quotes (RFC 4180); ``multiline``: quoted values
-    may hold line ends, and line numbers then count rows.
+    """Rows of a text file that all must have the same columns; these are called column1, column2, … where the first
+    line holds values, unless a published form has their names. Values may stand in double quotes (RFC 4180) unless a
+    form has tabs; with ``multiline`` they may hold line ends, and line numbers then count rows.
     """
 
-    path: Path
-    names: list[str]
-    delimiter: str
-    encoding: str
-    header: int
-    rows_in: int
-    quoted: bool
-    multiline: bool
+    def __init__(self, path: Path, options: ReadOptions, form: Form) -> None:
+        self.path, self.multiline = path, options.multiline
+        self.quoted = form.get("separator", ",") == ","
+        lines, self.encoding = scan_text(path, options.encoding, form.get("encoding", "utf-8"))
+        self.header, self.delimiter, self.names = 0, form.get("separator", ""), form.get("columns", [])
+        if not self.names:
+            delimiter = self.delimiter or options.delimiter
+            self.delimiter, first, line = first_cells(path, delimiter, self.encoding, self.quoted)
+            is_counted = first in ([str(place + start) for place in range(len(first))] for start in (0, 1))
+            has_names = is_counted or not any(map(VALUE.fullmatch, first))
+            self.names = [(has_names and name) or f"column{place}" for place, name in enumerate(first, 1)]
+            self.header = line - (not has_names)
+            require_distinct(self.names, f"{path.name} line {line}")
+        self.lines = lines - self.header
 
-    def __post_init__(self) -> None:
-        self.name = self.path.name
-        self._wrong_lines, self._wrong_columns = array("q"), array("q")
-        """Of rows that have another number of columns: where they are, and how many they have."""
-
-    def rows(self, wanted: list[str], row_report: RowReport) -> Iterator[RowBlock]:
-        """The rows block by block, in order; blank lines, which come as rows of empty values, are left out. Raises
-        DataError: a line longer than 2 MB, quoted values over several lines without ``multiline``, or the last lines
-        have other columns and the report does not skip.
+    def rows(self, wanted: list[str], row_report: RowReport) -> Generator[RowBlock]:
+        """The rows block by block, without blank lines. Raises DataError: a line longer than 2 MB, quoted values over
+        several lines without ``multiline``, or the last lines have other columns and the report does not skip.
         """
         spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}
         marks = spoken.get(self.delimiter, repr(self.delimiter))
         expected = f"expected {len(self.names)} columns separated by {marks}"
-        seen = 0
+        # Of rows that have another number of columns: where they are, and how many they have.
+        self._wrong_lines, self._wrong_columns, seen = array("q"), array("q"), 0
+
+        def describe(first: int, row: int) -> str:
+            return f"{expected}, got {self._wrong_columns[first + row]}"
+
+        def leave_out(reason: str, lines: np.ndarray, describe: Callable[[int], str]) -> None:
+            left = RowBlock(self.path.name, {}, lines, report=row_report)
+            left.flag(reason, np.ones(len(lines), dtype=bool), describe)
+
         for columns, lines in chain(self._blocks(wanted), [({}, np.empty(0, np.int64))]):
-            wrong = zip(self._wrong_lines[seen : seen + EXAMPLES], self._wrong_columns[seen:], strict=False)
-            first = [(line, f"{self.name} line {line}: {expected}, got {count}") for line, count in wrong]
-            row_report.report("wrong_columns", len(self._wrong_lines) - seen, first)
-            seen = len(self._wrong_lines)
+            wrong = np.array(self._wrong_lines[seen:], dtype=np.int64)
+            leave_out("wrong_columns", wrong, partial(describe, seen))
+            seen += len(wrong)
             letters = sum((np.asarray(pc.binary_length(column)) for column in columns.values()), np.zeros(len(lines)))
             blank = letters == 0
             # Left out at once: a file can hold millions of them in a few bytes.
-            first = [(int(line), f"{self.name} line {line}: blank line") for line in lines[blank][:EXAMPLES]]
-            row_report.report("blank_line", int(blank.sum()), first)
+            leave_out("blank_line", lines[blank], lambda _: "blank line")
             if not blank.all():
                 kept = pa.array(~blank)
                 columns = {name: column.filter(kept) for name, column in columns.items()} if blank.any() else columns
-                yield RowBlock(self.name, columns, lines[~blank], report=row_report)
+                yield RowBlock(self.path.name, columns, lines[~blank], report=row_report)
         row_report.refuse()
 
     def _blocks(self, wanted: list[str]) -> Iterator[tuple[dict[str, pa.Array], np.ndarray]]:
         """Text columns by name, and the line number of each row, counted from 1."""
-        self._wrong_lines, self._wrong_columns = array("q"), array("q")
-        rows, line = 0, self.header + 1
+        name, rows, line = self.path.name, 0, self.header + 1
+        options = self._arrow_options(wanted)
         try:
-            with (
-                self._open() as file,
-                csv.open_csv(pa.PythonFile(file, mode="r"), *self._arrow_options(wanted)) as reader,
-            ):
+            with self._open() as file, csv.open_csv(pa.PythonFile(file, mode="r"), *options) as reader:
                 for batch in reader:
                     wrong = np.array(self._wrong_lines, dtype=np.int64)
                     wrong = wrong[np.searchsorted(wrong, line) :]
@@ -285,24 +281,22 @@ class TextTable:
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):
                 raise DataError(
-                    f"{self.name}: a line is longer than {_BLOCK_BYTES >> 20} MB; this is not a check-in file"
+                    f"{name}: a line is longer than {_BLOCK_BYTES >> 20} MB; this is not a check-in file"
                 ) from error
             if len(self._wrong_lines) > MOST_WRONG_LINES:
                 raise DataError(
-                    f"{self.name}: more than {MOST_WRONG_LINES:,} lines do not have {len(self.names)} columns, the "
+                    f"{name}: more than {MOST_WRONG_LINES:,} lines do not have {len(self.names)} columns, the "
                     f"first is line {self._wrong_lines[0]} with {self._wrong_columns[0]}; name the --format or the "
                     "--text delimiter"
                 ) from error
             if "Empty CSV" not in str(error):
-                raise DataError(f"{self.name} cannot be read as text: {str(error).splitlines()[0]}") from error
+                raise DataError(f"{name} cannot be read as text: {str(error).splitlines()[0]}") from error
         except UnicodeError as error:
-            raise DataError(f"{self.name} is not {self.encoding} text; name its --text encoding") from error
+            raise DataError(f"{name} is not {self.encoding} text; name its --text encoding") from error
         read = rows + len(self._wrong_lines)
-        if self.multiline:
-            self.rows_in = read
-        elif read != self.rows_in:
+        if read != self.lines and not self.multiline:
             raise DataError(
-                f"{self.name}: {self.rows_in} lines but {read} rows, so quoted values run over line ends; a quotation "
+                f"{name}: {self.lines} lines but {read} rows, so quoted values run over line ends; a quotation "
                 "mark is not closed, or, if the line breaks are meant, read the file with --text multiline=true"
             )
 
@@ -327,25 +321,11 @@ class TextTable:
             self._wrong_columns.append(row.actual_columns)
             return "skip" if len(self._wrong_lines) <= MOST_WRONG_LINES else "error"
 
-        return (
-            csv.ReadOptions(
-                column_names=self.names,
-                encoding="utf8" if self.encoding.startswith("utf-8") else self.encoding,
-                use_threads=False,  # with threads, rows have no numbers
-                skip_rows=self.header,
-                block_size=_BLOCK_BYTES,
-            ),
-            csv.ParseOptions(
-                delimiter=self.delimiter,
-                quote_char='"' if self.quoted else False,
-                newlines_in_values=self.multiline,
-                ignore_empty_lines=False,
-                invalid_row_handler=remember,
-            ),
-            csv.ConvertOptions(
-                include_columns=wanted,
-                column_types=dict.fromkeys(wanted, pa.string()),
-                strings_can_be_null=False,
-                check_utf8=True,
-            ),
-        )
+        reading = csv.ReadOptions(block_size=_BLOCK_BYTES, skip_rows=self.header, column_names=self.names)
+        reading.encoding = "utf8" if self.encoding.startswith("utf-8") else self.encoding
+        reading.use_threads = False  # with threads, rows have no numbers
+        lines = {"newlines_in_values": self.multiline, "ignore_empty_lines": False, "invalid_row_handler": remember}
+        parsing = csv.ParseOptions(delimiter=self.delimiter, quote_char='"' if self.quoted else False, **lines)
+        types = dict.fromkeys(wanted, pa.string())
+        converting = csv.ConvertOptions(include_columns=wanted, column_types=types, strings_can_be_null=False)
+        return reading, parsing, converting

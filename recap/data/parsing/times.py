@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.parsing.formats import read_words
-from recap.data.parsing.row_block import RowBlock, decoded, floats_or_null, shorten, to_numbers
+from recap.data.parsing.row_block import RowBlock, decoded, shorten, to_numbers
 from recap.errors import DataError
 
 _WORDS: Final = read_words("times")
@@ -65,10 +65,11 @@ def tidy_times(text: pa.Array) -> pa.Array:
         if known[code] is None and "/" in name:
             of_zone = pc.equal(names.indices, code)
             minutes = pc.if_else(of_zone, _offsets_in(pc.if_else(of_zone, before, None), name), minutes)
-    spelled = pc.binary_join_element_wise(
-        before, _spell_offsets(minutes), pc.fill_null(pc.struct_field(parts, "after"), ""), ""
-    )
-    return pc.coalesce(spelled, text)
+    distinct = pc.dictionary_encode(minutes)
+    spelled = [f" {'-' if m < 0 else '+'}{abs(m) // 60:02}:{abs(m) % 60:02}" for m in distinct.dictionary.to_pylist()]
+    offsets = pc.take(pa.array(spelled, pa.string()), distinct.indices)
+    after = pc.fill_null(pc.struct_field(parts, "after"), "")
+    return pc.coalesce(pc.binary_join_element_wise(before, offsets, after, ""), text)
 
 
 def _offsets_in(wall: pa.Array, name: str) -> pa.Array:
@@ -80,12 +81,6 @@ def _offsets_in(wall: pa.Array, name: str) -> pa.Array:
     first = np.ones(len(times), dtype=bool)
     utc = times.dt.tz_localize(zone, ambiguous=first, nonexistent="shift_forward").dt.tz_convert("UTC")
     return pa.array((times - utc.dt.tz_localize(None)).dt.total_seconds() // 60, pa.int64(), from_pandas=True)
-
-
-def _spell_offsets(minutes: pa.Array) -> pa.Array:
-    distinct = pc.dictionary_encode(minutes)
-    spelled = [f" {'-' if m < 0 else '+'}{abs(m) // 60:02}:{abs(m) % 60:02}" for m in distinct.dictionary.to_pylist()]
-    return pc.take(pa.array(spelled, pa.string()), distinct.indices)
 
 
 @dataclass(frozen=True)
@@ -127,7 +122,7 @@ def _parse_iso(text: pa.Array, *, zoned: bool = False) -> pa.Array:
 
 def _parse_epochs(values: pa.Array) -> pa.Array:
     """Seconds, milliseconds, microseconds or nanoseconds since 1970, each value by its size."""
-    numbers = floats_or_null(values, r"^[+-]?\d+(\.\d*)?([eE][+]?\d{1,2})?$")
+    numbers = to_numbers(values)
     units = pc.fill_null(epoch_units(numbers), 1.0)
     seconds = pc.floor(pc.divide(numbers, units))
     fits = pc.less(pc.abs(seconds), 1e11)  # NaN and what no calendar holds become null
@@ -180,9 +175,7 @@ NAMED_LAYOUTS: Final = {"iso": (ISO_ZONED, ISO_NAIVE), "epoch": (EPOCH,), "sprea
 
 
 def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayout:
-    """The layout that reads most of the first thousand values as times from 1990 to 2099. Raises DataError:
-    ``time_format`` is no strptime layout.
-    """
+    """The layout that reads most of the first values as plausible times. Raises DataError: ``time_format`` is none."""
     layouts: tuple[TimeLayout, ...] = NAMED_LAYOUTS.get(time_format or "", LAYOUTS)
     if time_format is not None and time_format not in NAMED_LAYOUTS:
         try:
@@ -240,17 +233,17 @@ def count_plausible(times: pa.Array) -> int:
     return int(is_plausible(times.to_numpy(zero_copy_only=False)).sum())
 
 
-def read_times(rows: RowBlock, column: str, layout: TimeLayout) -> np.ndarray:
-    """Parse a column, which is then in the layout's spelling; what the layout cannot read, and times outside 1990 to
-    2099, are marked. Returns datetime64[s] per row, NaT where marked.
+def read_times(rows: RowBlock, column: str, layout: TimeLayout) -> tuple[np.ndarray, np.ndarray | None]:
+    """Parse a column; what the layout cannot read, and times outside 1990 to 2099, are marked. Returns datetime64[s]
+    per row, NaT where marked, and the offsets that they carry, see `iso_offsets`.
     """
     given = decoded(rows.columns[column])
-    read, rows.columns[column] = read_spelled(layout, given)
+    read, spelled = read_spelled(layout, given)
     times = read.to_numpy(zero_copy_only=False).astype("datetime64[s]")
     rows.flag("time", np.isnat(times), lambda row: f"time must look like '{layout.example}', got {shorten(given[row])}")
     outside = ~is_plausible(times)
     rows.flag("time", outside, lambda row: f"time {shorten(given[row])} is outside 1990 to 2099")
-    return np.where(outside, np.datetime64("NaT", "s"), times)
+    return np.where(outside, np.datetime64("NaT", "s"), times), iso_offsets(spelled) if layout.is_utc else None
 
 
 def iso_offsets(times: pa.Array) -> np.ndarray | None:
@@ -281,9 +274,7 @@ _LITERAL: Final = " T at on um Uhr den le à a las del de 年 月 日 "
 
 
 def written_layouts(values: Sequence[str], least: float) -> list[str]:
-    """strptime layouts that read most of the first values as times from 1990 to 2099, the best one first. ``least``:
-    share that the best must read.
-    """
+    """strptime layouts of the first values, best first, if it reads the share ``least`` as plausible times."""
     text = in_english(tidy_times(pa.array(values[:_SAMPLE], pa.string())))
     forms = dict.fromkeys(form for value in text.to_pylist()[:_FORMS] for form in _layouts_of(value))
     read = {form: count_plausible(strptime_layout(form).parse(text)) / len(text) for form in forms}

@@ -1,6 +1,7 @@
 """One person's own exports: visits of Google's Timeline, check-ins of Foursquare's Swarm, arrivals of OwnTracks."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,23 +19,19 @@ _NEEDED: Final = ("user", "poi", "time", "lat", "lon", "category")
 
 
 def open_export(path: Path, source_format: str, options: ReadOptions) -> TableSource:
-    """Open Google's Timeline of a phone or months of an older Takeout, Swarm's ``checkins*.json``, or arrivals that
-    OwnTracks recorded, as a file or their folder. Raises DataError: no visit in it.
-    """
+    """Open an export of Google's Timeline, Swarm or OwnTracks, or their folder. Raises DataError: no visit in it."""
     export = KNOWN_FILES["exports"][source_format]
     files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-    found: dict[str, list[tuple[int, Flat]]] = {}
-    left = 0
+    found, left = dict[str, list[tuple[int, Flat]]](), 0
     for file in files:
-        records = _records(read_json_text(file, options.encoding))
-        numbered = ((number, _visit(record, export)) for number, record in enumerate(records, 1))
-        found[file.name] = [(number, visit) for number, visit in numbered if visit is not None]
-        left += len(records) - len(found[file.name])
+        records = [_visit(record, export) for record in _records(read_json_text(file, options.encoding))]
+        found[file.name] = [(number, visit) for number, visit in enumerate(records, 1) if visit is not None]
+        left += records.count(None)
     visits = [visit for rows in found.values() for _, visit in rows]
     if not visits:
         is_track = source_format == "owntracks"
         raise DataError(TRACK.format(name=path.name) if is_track else f"{path.name} has no visits to places")
-    sources = [source_of_records(name, "item", rows) for name, rows in found.items() if rows]
+    sources = [source_of_records(name, "item", partial(iter, [rows])) for name, rows in found.items() if rows]
     source = chain_sources(path.name, sources, {})
     source.fields = {field: field for field in visits[0] if field in _NEEDED or all(visit[field] for visit in visits)}
     source.files = [*found]
@@ -48,17 +45,16 @@ def _records(text: str) -> list[Any]:
     if document is None:
         return [json_or_none(line[line.find("{") :]) for line in re.split(r"[\r\n]+", text) if "{" in line]
     if isinstance(document, dict):
-        inner = walk(document, is_outer=True)
-        document = next((value for path, _, value in inner if path.rpartition(".")[2] in _LISTS and value), [document])
+        lists = (value for path, value in walk(document) if path.rpartition(".")[2] in _LISTS and value)
+        document = next(lists, [document])
     return document if isinstance(document, list) else []
 
 
 def _visit(record: Any, export: dict[str, Any]) -> Flat | None:
     """Text by field, empty where there is none; None if the record is no visit."""
     found = record if isinstance(record, dict) else {}
-    if not any(
-        found.get(key) == value if value else found.get(key) is not None for key, value in export["visit"].items()
-    ):
+    wanted = export["visit"].items()
+    if not any(found.get(key) == value if value else found.get(key) is not None for key, value in wanted):
         return None
     values = flat(record)
     visit = {"user": ONE_PERSON, "category": ""}

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,15 +14,13 @@ from recap.data.parsing.moments import HELP_ZONE
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, shorten
-from recap.data.parsing.table_folder import SPLIT_WORDS, split_of
+from recap.data.parsing.table_folder import split_of
 from recap.data.parsing.table_source import TableSource, chain_sources, open_text
-from recap.data.parsing.text_table import only_file
+from recap.data.parsing.text_table import Form, only_file
 from recap.data.parsing.times import CTIME, ISO_ZONED
 from recap.errors import DataError
 
-_Form = dict[str, Any]
-"""What is known of a format, see `formats.toml`."""
-_FORMS: Final[dict[str, _Form]] = KNOWN_FILES["published"]
+_FORMS: Final[dict[str, Form]] = KNOWN_FILES["published"]
 _LAYOUTS: Final = {"ctime": CTIME, "iso": ISO_ZONED}
 _POINT: Final = r"^\s*\[\s*(?P<lon>[^,\[\]]+?)\s*,\s*(?P<lat>[^,\[\]]+?)\s*\]\s*$"
 _LOCAL: Final = "foursquare"
@@ -35,13 +33,10 @@ def open_published(path: Path, source_format: str, options: ReadOptions) -> Tabl
     - foursquare: TSMC2014 (Yang, Zhang, Zheng, Yu; IEEE TSMC: Systems 45(1), 2015), plain or .gz.
     - gowalla: a file of the SNAP collection (Cho, Myers, Leskovec; KDD 2011), written newest first. It names no zone;
       `bbox="california"` brings that of the state.
-    - getnext: three CSV files in a folder, one table with `split` and `trajectory_id`; or one of them, without split
-      (Yang, Liu, Zhao; SIGIR 2022). A file without the column `timezone` (minutes) needs the option.
-    - libcity: a folder of check-ins (type ``trajectory`` with locations; Wang et al., SIGSPATIAL 2021) without a zone.
-      Coordinates are ``[longitude,latitude]`` of the place. Times are UTC, except in folders named foursquare_*: there
-      LibCity's conversion wrote wall-clock times, ``Z`` notwithstanding.
-    - recbole: a folder, or an .inter file with the .item file next to it (Zhao et al., CIKM 2021);
-      a file without `timezone_offset` (minutes) needs `timezone`.
+    - getnext: three CSV files in a folder, or one of them without split (Yang, Liu, Zhao; SIGIR 2022).
+    - libcity: a folder of check-ins of type ``trajectory`` (Wang et al., SIGSPATIAL 2021) without a zone, in UTC; in
+      folders named foursquare_* LibCity's conversion wrote wall-clock times, ``Z`` notwithstanding.
+    - recbole: a folder, or an .inter file with the .item file next to it (Zhao et al., CIKM 2021).
     - tist2015: a folder with its ``Checkins`` and ``POIs`` files (Yang, Zhang, Qu; ACM TIST 7(3), 2016).
     """
     form = _FORMS[source_format]
@@ -69,7 +64,7 @@ def open_published(path: Path, source_format: str, options: ReadOptions) -> Tabl
     return source
 
 
-def _files_of(path: Path, form: _Form) -> tuple[Path, Path | None]:
+def _files_of(path: Path, form: Form) -> tuple[Path, Path | None]:
     """The file of check-ins, and that of places if there is one."""
     if "files" not in form:
         return path, None
@@ -82,15 +77,14 @@ def _files_of(path: Path, form: _Form) -> tuple[Path, Path | None]:
     return file, at
 
 
-def _plain(name: str, form: _Form) -> str:
+def _plain(name: str, form: Form) -> str:
     """The name of a column without its type."""
     return name.rpartition(":")[0] if "types" in form else name
 
 
-def _open(path: Path, form: _Form, options: ReadOptions) -> TableSource:
+def _open(path: Path, form: Form, options: ReadOptions) -> TableSource:
     """A file with its columns by field."""
-    how = {"names": form.get("columns"), "delimiter": form["separator"], "quoted": form["separator"] == ","}
-    source = open_text(path, options, **how, fallback=form.get("encoding", "utf-8"))
+    source = open_text(path, options, form)
     untyped = [name for name in source.names if name.rpartition(":")[2] not in form.get("types", (name,))]
     if "types" in form and untyped:
         raise DataError(
@@ -110,19 +104,17 @@ def _open(path: Path, form: _Form, options: ReadOptions) -> TableSource:
     return source
 
 
-def _open_parts(folder: Path, form: _Form, options: ReadOptions) -> TableSource:
-    """The CSV files of the parts of a split, as the words in their names say. Raises DataError: one is missing, two
-    claim the same part, or one lacks a column.
-    """
+def _open_parts(folder: Path, form: Form, options: ReadOptions) -> TableSource:
+    """The CSV files of a split by their names. Raises DataError: one is missing, there twice, or lacks a column."""
     files = sorted([*folder.glob("*.csv"), *folder.glob("*.csv.gz")])
-    found = [[file for file in files if SPLIT_WORDS.get(split_of(Path(file.name))) == code] for code in range(3)]
-    for name, part in zip(c.SPLIT_NAMES, found, strict=True):
+    found = {name: [file for file in files if split_of(Path(file.name)) == name] for name in c.SPLIT_NAMES}
+    for name, part in found.items():
         if len(part) != 1:
             got = " and ".join(file.name for file in part) or "none"
             raise DataError(
                 f"{folder} must have one CSV file with {name} in its name, such as NYC_{name}.csv, found {got}"
             )
-    parts = [_open(part[0], form, options) for part in found]
+    parts = [_open(part[0], form, options) for part in found.values()]
     # One layout of times and one clock for all parts of a dataset.
     for table in parts:
         for field in table.fields.keys() ^ parts[0].fields.keys():
@@ -145,18 +137,14 @@ def _with_places(source: TableSource, places: TableSource) -> TableSource:
         for rows in source.read([name for name in stored if name in source.names], row_report):
             _join(rows, own, columns, places.name)
             yield rows
-        joined.rows_in = source.rows_in
 
     fields = {field: f"place.{field}" for field in added} | own
     names = [*source.names, *(f"place.{field}" for field in added)]
-    joined = replace(source, names=names, read=read, fields=fields, files=[source.name, places.name])
-    return joined
+    return replace(source, names=names, read=read, fields=fields, files=[source.name, places.name])
 
 
 def _read_places(source: TableSource, row_report: RowReport) -> dict[str, pa.Array]:
-    """Columns of places by field; rows that cannot be used become notes of the check-ins' report. Raises DataError: no
-    place, two rows with one id, or a bad row that the report does not skip.
-    """
+    """Columns of places by field; unusable rows become notes. Raises DataError: no place, or one id twice."""
     private, kept, fields = RowReport(row_report.skip_bad_rows), [], source.fields
     for rows in source.read([*fields.values()], private):
         if "point" in fields:
@@ -164,7 +152,7 @@ def _read_places(source: TableSource, row_report: RowReport) -> dict[str, pa.Arr
         columns = {"poi": rows.identifier(fields["poi"], "poi_id", "place id")}
         for field, what, limit in (("lat", "latitude", 90), ("lon", "longitude", 180)):
             if field in fields or field in rows.columns:
-                columns[field] = rows.number(fields.get(field, field), what, what, -limit, limit)
+                columns[field] = rows.number(fields.get(field, field), what, what, limit)
         others = {field: column for field, column in fields.items() if field not in (*columns, "point")}
         kept.append(rows.finish(columns | {field: rows.text(column) for field, column in others.items()}))
     for reason, (count, examples) in private.reported.items():

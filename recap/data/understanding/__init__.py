@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.workbook import read_sheets, sheet_names
+from recap.data.parsing.workbook import read_sheets
 from recap.data.understanding.draft import Draft
 from recap.data.understanding.fields import (
     ask_about_groups,
@@ -25,10 +25,11 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
     does not have.
     """
     found = Understanding(path=str(path), source_format=source_format, why=why, options=options)
-    sheets = read_sheets(path) if source_format == "xlsx" and path.is_file() and options.sheet is None else []
+    sheets = read_sheets(path) if source_format == "xlsx" and path.is_file() and options.sheet is None else {}
     if len(sheets) > 1:
-        answers = {sheet.name: options.model_copy(update={"sheet": sheet.name}) for sheet in sheets}
-        question = Question(about="sheet", text=say("sheet", names=sheet_names(sheets)), answers=answers)
+        answers = {name: options.model_copy(update={"sheet": name}) for name in sheets}
+        names = ", ".join(map(repr, [*sheets][:8]))
+        question = Question(about="sheet", text=say("sheet", names=names), answers=answers)
         return found.model_copy(update={"question": question})
     draft = Draft(path, source_format, options)
     choose_trip(draft)

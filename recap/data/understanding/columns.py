@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.arithmetic.geodesy import distance_km
-from recap.data.parsing.clocks import ClockStyle
+from recap.data.parsing.clocks import find_clock
 from recap.data.parsing.column_names import field_of, key_of, says, twins_of
 from recap.data.parsing.degrees import X_FIRST, split_point, to_degrees, unwrapped, wraps_around
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
@@ -78,7 +78,7 @@ class Column:
         self.meaning = (field, points) if field not in ("lat", "lon") or self.is_angle else ("", 0.0)
         is_named = field == "time" and (says(name, "hour") or max(map(len, self.distinct), default=0) > 2)
         may_be_clock = field in ("", "time") and not self._numbers_days()
-        is_written = may_be_clock and ClockStyle.of(self.text, is_named) is not None
+        is_written = may_be_clock and find_clock(self.text, is_named) is not None
         self.is_clock = pa.types.is_time(values.type) or is_written
         self.layouts = self._layouts() if self.meaning[0] in ("", "time") else []
 
@@ -148,7 +148,7 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
             blocks.append({name: values.filter(pa.array(~rows.bad)) for name, values in rows.columns.items()})
             found += int((~rows.bad).sum())
     if not found:
-        report.account([source.name], sum(rows for rows, _ in report.reported.values()), 0)
+        report.account([source.name], 0)
     sample = {}
     for name in names:
         parts = [decoded(block[name]) for block in blocks]

@@ -116,7 +116,7 @@ class Draft:
 
     def add_reason(self, column: str, reason: str) -> None:
         """Say more about a column."""
-        self.reasons[column] = ", ".join(filter(None, [self.reasons.get(column), reason]))
+        self.reasons[column] = ", ".join(dict.fromkeys(filter(None, [self.reasons.get(column), reason])))
 
     def ask(
         self, about: str, text: str, answers: Mapping[str, Mapping[str, Any]] | None = None, *, is_open: bool = False

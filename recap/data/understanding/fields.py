@@ -157,7 +157,8 @@ def _offers(draft: Draft, field: str) -> dict[str, dict[str, str]]:
         if is_named and len(item.distinct) > 1:
             found[item.name] = {field: item.name}
     for item in _free(draft) if field == "user" and not found else ():
-        may_be = 2 <= len(item.distinct) <= draft.rows / 2 and item.meaning == ("", 0) and not item.is_degrees
+        may_be = item.meaning[0] in ("", "name", "time") and not item.is_degrees
+        may_be &= 2 <= len(item.distinct) <= draft.rows / 2
         if may_be and len(found) < _MOST_OFFERS and _as_user(draft, item)[0] >= 0:
             found[item.name] = {field: item.name}
     return found | ({"one person's file": {"user": ONE_PERSON}} if field == "user" else {})

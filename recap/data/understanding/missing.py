@@ -40,6 +40,8 @@ def _no_time(column: Column) -> str:
     about = {"column": column.name, "first": _example(column)}
     if column.is_clock:
         return say("clocks", **about)
+    if column.layouts and len(column.distinct) == 1:
+        return say("equal", **about)
     if column.is_number:
         return say("number", **about)
     years = np.array([int(year) for text in column.distinct[:1000] for year in re.findall(r"(?<!\d)\d{4}(?!\d)", text)])

@@ -15,7 +15,7 @@ _NAMED_OVERLAP: Final = 0.05
 _NEEDED: Final = ("poi", "time", "lat", "lon")
 
 
-def ends_of(draft: Draft) -> dict[str, Pair]:
+def trajectory_rows(draft: Draft) -> dict[str, Pair]:
     """Field -> its columns at the origin and at the destination; empty where rows are no trips."""
     ends: dict[str, Pair] = {}
     places: list[tuple[float, Pair]] = []
@@ -64,7 +64,7 @@ def _are_places(pair: Pair, *, is_named: bool) -> bool:
 
 def choose_trip(draft: Draft) -> None:
     """Take both ends of a trip, unless the user named a column of one; ask which of them one time belongs to."""
-    ends = ends_of(draft)
+    ends = trajectory_rows(draft)
     if not ends or {*_NEEDED, "date", "to_poi"} & draft.options.columns.keys():
         return
     if "time" in ends and _is_backwards(ends["time"]):
@@ -77,11 +77,21 @@ def choose_trip(draft: Draft) -> None:
             draft.take({f"to_{field}": destination}, "at the destination")
     elif "time" not in ends:
         names = [column.name for column in ends["poi"]]
+        located = [at for at, place in enumerate(ends["poi"]) if "lat" in ends or _has_coordinates(draft, place)]
         answers = {
-            f"at the {where}, {names[at]}": {field: pair[at].name for field, pair in ends.items()}
-            for at, where in enumerate(("origin", "destination"))
+            f"at the {('origin', 'destination')[at]}, {names[at]}": {
+                field: pair[at].name for field, pair in ends.items()
+            }
+            for at in located or (0, 1)
         }
-        draft.ask("poi", say("trip", origin=names[0], destination=names[1]), answers)
+        text = say("trip", origin=names[0], destination=names[1])
+        draft.ask("poi", text + (say("one_end", place=names[located[0]]) if len(located) == 1 else ""), answers)
+
+
+def _has_coordinates(draft: Draft, place: Column) -> bool:
+    """Whether the row's only coordinates are those of this end."""
+    degrees = [column for column in draft.sample.values() if column.is_degrees]
+    return all(not determines(place.codes, column.codes) < 0.9 for column in degrees)
 
 
 def _is_backwards(times: Pair) -> bool:

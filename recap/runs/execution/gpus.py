@@ -10,9 +10,8 @@ import pynvml
 
 from recap.errors import RecapError
 from recap.runs.store.estimates import estimate
-from recap.runs.store.run_store import RunSettings, RunStore
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import Lease, RunState
+from recap.runs.store.files import Lease, RunSettings, RunSpec, RunState
+from recap.runs.store.run_store import RunStore
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from typing import Final
 
 from recap.errors import RecapError
 from recap.runs.execution.control import ensure_runner
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.state import ACTIVE
+from recap.runs.store.files import ACTIVE
+from recap.runs.store.run_store import RunFolder, RunStore
 
 _TAIL_BYTES: Final = 1 << 20
 _RUNNER_SECONDS: Final = 3.0

@@ -7,7 +7,6 @@ import signal
 import sys
 import time
 import traceback
-from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -19,9 +18,8 @@ from recap.runs.execution.control import RUNNER_LOCK
 from recap.runs.execution.gpus import GpuList, allocate_device, read_gpus
 from recap.runs.execution.slurm import SlurmQueue
 from recap.runs.execution.supervision import Supervisor
-from recap.runs.store.run_folder import STATE, RunFolder
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.state import ACTIVE, RunState, now
+from recap.runs.store.files import RunState, now
+from recap.runs.store.run_store import RunFolder, RunStore
 
 _LOCK_SECONDS: Final = 3.0
 
@@ -36,20 +34,24 @@ class Runner:
         self.supervisor = Supervisor(self.settings)
         self.slurm = SlurmQueue(self.settings.slurm)
         self._list_gpus = list_gpus
-        self._seen: dict[RunFolder, tuple[tuple[int, ...], RunState]] = {}
         self._ended = False
 
     def serve(self) -> None:
         """Work until there has been nothing to do for a while; a second runner returns at once."""
-        while self._hold_lock():
+        while True:
+            try:
+                # A command that checks for a runner holds the lock for a moment.
+                with FileLock(self.store.folder / RUNNER_LOCK, timeout=_LOCK_SECONDS):
+                    self._work()
+            except Timeout:
+                return
             # A run may have been queued while the lock was released: look again.
-            if self._ended or not self._active():
+            if self._ended or not self.store.active():
                 return
 
     def tick(self) -> bool:
         """Check every active run once; returns whether there is any."""
-        active = self._active()
-        self.supervisor.drop_missing({run.id for run, _ in active})
+        active = self.store.active()
         for run, state in active:
             try:
                 if state.slurm is not None:
@@ -58,17 +60,8 @@ class Runner:
                     self.supervisor.reconcile(run, state)
             except (RecapError, OSError) as error:
                 print(f"{now()} run {run.id}: {error}", flush=True)
-        self._start_next(self._active())
+        self._start_next(self.store.active())
         return bool(active)
-
-    def _hold_lock(self) -> bool:
-        try:
-            # A command that checks for a runner holds the lock for a moment.
-            with FileLock(self.store.folder / RUNNER_LOCK, timeout=_LOCK_SECONDS):
-                self._work()
-        except Timeout:
-            return False
-        return True
 
     def _work(self) -> None:
         idle_since = time.monotonic()
@@ -100,20 +93,6 @@ class Runner:
                     busy.append((run, started))
             except (RecapError, OSError) as error:
                 _fail(run, error)
-
-    def _active(self) -> list[tuple[RunFolder, RunState]]:
-        """Active runs; unchanged state files are not read again."""
-        seen: dict[RunFolder, tuple[tuple[int, ...], RunState]] = {}
-        for run in self.store.runs():
-            stamp: tuple[int, ...] = ()
-            known = self._seen.get(run)
-            with suppress(OSError):
-                status = (run.path / STATE).stat()
-                stamp = (status.st_mtime_ns, status.st_ino, status.st_size)
-            with suppress(RecapError):
-                seen[run] = known if known is not None and stamp and known[0] == stamp else (stamp, run.repair_state())
-        self._seen = seen
-        return [(run, state) for run, (_, state) in seen.items() if state.state in ACTIVE]
 
     def end(self, number: int, _: FrameType | None) -> None:
         """End at the next check; trainings continue, and the next runner takes over."""

@@ -4,15 +4,12 @@ import os
 import shutil
 import subprocess
 import time
-from dataclasses import dataclass
 from typing import Any, Final
 
 from recap.errors import RecapError
 from recap.runs.execution.supervision import worker_command, worker_environment
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import SlurmSettings
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import ACTIVE, Lease, RunState, SlurmJob, now
+from recap.runs.store.files import ACTIVE, Lease, RunSpec, RunState, SlurmJob, SlurmSettings, now
+from recap.runs.store.run_store import RunFolder
 
 JOB_SCRIPT: Final = "job.sh"
 _SCRIPT: Final = '#!/bin/sh\nexec "$@"\n'
@@ -24,15 +21,8 @@ _GONE_GRACE_SECONDS: Final = 5.0
 """On a shared file system a node's last messages may arrive later than Slurm's."""
 
 
-@dataclass(frozen=True)
-class JobView:
-    """A job as Slurm describes it."""
-
-    job_id: str
-    state: str
-    submitted: str
-    restarts: int
-    reason: str
+Job = dict[str, str]
+"""A job's fields as scontrol prints them, such as JobState and SubmitTime."""
 
 
 class SlurmQueue:
@@ -58,7 +48,7 @@ class SlurmQueue:
             raise RecapError(f"sbatch should print a job number, got {answer.strip()!r}")
         job = read_job(job_id)
         lease = Lease(kind="cpu" if spec.device == "cpu" else "cuda", name=f"Slurm job {job_id}")
-        slurm = SlurmJob(job_id=job_id, submitted=job.submitted if job else "")
+        slurm = SlurmJob(job_id=job_id, submitted=(job or {}).get("SubmitTime", ""))
         facts: dict[str, Any] = {"device": lease.model_dump(), "slurm": slurm.model_dump()}
         if run.change(ACTIVE, None, of_attempt=attempt, **facts) is None and not run.has_checkpoint:
             _call(["scancel", job_id])
@@ -84,7 +74,7 @@ class SlurmQueue:
         self._asked[run.id] = moment
         assert state.slurm is not None
         job = find_job(state.slurm)
-        if job is not None and job.state in (_WAITING | _RUNNING):
+        if job is not None and job["JobState"] in (_WAITING | _RUNNING):
             self._gone_since.pop(run.id, None)
             self._follow_live(run, state, job)
             return
@@ -94,57 +84,51 @@ class SlurmQueue:
         self._gone_since.pop(run.id)
         self._enter_end(run, job)
 
-    def _follow_live(self, run: RunFolder, state: RunState, job: JobView) -> None:
+    def _follow_live(self, run: RunFolder, state: RunState, job: Job) -> None:
         if state.state == "stopping":
             # A waiting job has nothing to save. A running one reads the stop from its state file; the signal only makes
             # it faster.
-            waiting = job.state in _WAITING
-            _call(["scancel", job.job_id] if waiting else ["scancel", "--batch", "--signal=TERM", job.job_id])
+            waiting, job_id = job["JobState"] in _WAITING, job["JobId"]
+            _call(["scancel", job_id] if waiting else ["scancel", "--batch", "--signal=TERM", job_id])
             if waiting:
                 run.end("stopped", expected=state)
-        elif job.state in _WAITING and state.state == "running":
+        elif job["JobState"] in _WAITING and state.state == "running":
             run.change({"running"}, "queued", expected=state, process=None)
-        elif job.state in _RUNNING and state.state == "queued":
+        elif job["JobState"] in _RUNNING and state.state == "queued":
             run.change({"queued"}, "running", expected=state, started=state.started or now())
 
-    def _enter_end(self, run: RunFolder, job: JobView | None) -> None:
+    def _enter_end(self, run: RunFolder, job: Job | None) -> None:
         state = run.read_state()
-        if run.has_checkpoint and run.read_summary():
+        if run.has_checkpoint:
             run.end("finished", expected=state)
-        elif state.state == "stopping" or (job is not None and job.state.startswith("CANCELLED")):
+        elif state.state == "stopping" or (job is not None and job["JobState"].startswith("CANCELLED")):
             run.end("stopped", expected=state)
         elif job is None:
             reason = f"Slurm does not know its job any more; continue with `recap runs resume {run.id}`"
             run.end("lost", reason, expected=state)
         else:
-            said = f"{job.state}, {job.reason}" if job.reason not in ("", "None") else job.state
+            why = job.get("Reason", "")
+            said = f"{job['JobState']}, {why}" if why not in ("", "None") else job["JobState"]
             reason = f"Slurm ended its job ({said}); continue with `recap runs resume {run.id}`"
             run.end("failed", reason, expected=state)
 
 
-def find_job(job: SlurmJob) -> JobView | None:
+def find_job(job: SlurmJob) -> Job | None:
     """The job as Slurm describes it; None if it is gone or its number belongs to a later job."""
-    view = read_job(job.job_id)
-    if view is None or not job.submitted:
-        return view
+    found = read_job(job.job_id)
+    if found is None or not job.submitted:
+        return found
     # A requeued job has a new submit time; without a restart it is another job.
-    return view if view.submitted == job.submitted or view.restarts > 0 else None
+    return found if found.get("SubmitTime") == job.submitted or int(found.get("Restarts") or 0) > 0 else None
 
 
-def read_job(job_id: str) -> JobView | None:
+def read_job(job_id: str) -> Job | None:
     """A job as scontrol describes it; None if Slurm does not know it. Raises RecapError if Slurm does not answer."""
     try:
         text = _call(["scontrol", "show", "job", "--oneliner", job_id])
     except SlurmError:
         return None
-    fields = dict(word.partition("=")[::2] for word in text.split() if "=" in word)
-    return JobView(
-        job_id=job_id,
-        state=fields.get("JobState", ""),
-        submitted=fields.get("SubmitTime", ""),
-        restarts=int(fields.get("Restarts", "0") or 0),
-        reason=fields.get("Reason", ""),
-    )
+    return {"JobId": job_id, "JobState": "", **dict(word.partition("=")[::2] for word in text.split() if "=" in word)}
 
 
 def requeue(run: RunFolder, attempt: int) -> bool:
@@ -159,7 +143,7 @@ def requeue(run: RunFolder, attempt: int) -> bool:
         return False
     try:
         job = read_job(job_id)
-        if job is not None and job.state == "RUNNING":
+        if job is not None and job["JobState"] == "RUNNING":
             # Not yet requeued or cancelled: the time limit is near.
             _call(["scontrol", "requeue", job_id])
     except RecapError as error:

@@ -8,10 +8,9 @@ import sys
 import time
 from pathlib import Path
 
+from recap.runs.store.files import Lease, RunSettings, RunState, now
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunSettings
-from recap.runs.store.state import Lease, RunState, now
+from recap.runs.store.run_store import RunFolder
 from recap.storage.user_folder import HOME_VARIABLE
 
 
@@ -21,7 +20,6 @@ class Supervisor:
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
         self._children: dict[str, subprocess.Popen[bytes]] = {}
-        self._known: dict[str, ProcessIdentity] = {}
         self._stopping_since: dict[str, float] = {}
 
     def start(self, run: RunFolder, state: RunState, lease: Lease) -> RunState | None:
@@ -51,9 +49,7 @@ class Supervisor:
             return run.end("failed", f"the run's process could not be started: {error.strerror or error}")
         self._children[run.id] = child
         identity = ProcessIdentity.of(child.pid)
-        if identity is not None:
-            self._known[run.id] = identity
-            # The process also enters itself; the entry is the same.
+        if identity is not None:  # the process also enters itself; the entry is the same
             run.claim(attempt, identity)
         return run.read_state()
 
@@ -63,7 +59,6 @@ class Supervisor:
         if process is not None and not process.is_here:
             return
         if process is not None and process.is_alive():
-            self._known[run.id] = process
             if state.state == "stopping":
                 self._escalate_stop(run.id, process)
             return
@@ -73,35 +68,19 @@ class Supervisor:
             # Not entered yet, or a zombie with live threads: check again later.
             return
         self._enter_end(run, code)
-        self._forget(run.id)
-
-    def drop_missing(self, present: set[str]) -> None:
-        """Forget finished runs, and end processes whose run folder was deleted."""
-        for run_id in set(self._known) - present:
-            child = self._children.get(run_id)
-            if child is not None:
-                child.poll()
-            if self._known[run_id].is_alive():
-                self._escalate_stop(run_id, self._known[run_id])
-            else:
-                self._forget(run_id)
-
-    def _forget(self, run_id: str) -> None:
-        for of_run in (self._children, self._known, self._stopping_since):
-            of_run.pop(run_id, None)
+        self._children.pop(run.id, None)
+        self._stopping_since.pop(run.id, None)
 
     def _enter_end(self, run: RunFolder, code: int | None) -> None:
         # Read again: it may just have written its end.
         state = run.read_state()
         if state.state not in ("running", "stopping"):
             return
-        if run.has_checkpoint and run.read_summary():
+        if run.has_checkpoint:
             run.end("finished", expected=state)
-        elif state.state == "stopping":
+        elif state.state == "stopping" or code in (-signal.SIGTERM, -signal.SIGINT):
+            # It was stopped before it trained, or killed; a training saves and enters its own end.
             run.end("stopped", describe_exit(code, run) if code else None, expected=state)
-        elif code in (-signal.SIGTERM, -signal.SIGINT):
-            # It was stopped before it trained; a training saves and enters its own end.
-            run.end("stopped", describe_exit(code, run), expected=state)
         elif code is not None:
             run.end("failed", describe_exit(code, run), expected=state)
         elif state.process is None:

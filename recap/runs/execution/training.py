@@ -1,7 +1,5 @@
 """Train a run."""
 
-import resource
-import sys
 import time
 from pathlib import Path
 from typing import Final
@@ -10,7 +8,6 @@ import torch
 
 from recap import columns as c
 from recap.baselines.counting import CountPlusMarkov, VisitCount
-from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import DatasetError, RecapError
 from recap.evaluation.cases import describe_cases, numbered_among
@@ -21,10 +18,9 @@ from recap.history.graph import TransitionGraph
 from recap.history.tensors import CheckinTensors
 from recap.machine.device import choose_device
 from recap.machine.printable import one_line
+from recap.runs.store.files import RunSpec, now
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import PROGRESS, REFERENCE, STOP_RANKS, SUMMARY, RunFolder, RunProgress
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import now
+from recap.runs.store.run_store import PROGRESS, REFERENCE, STOP_RANKS, RunFolder
 from recap.storage.atomic import replace_json
 from recap.training.group import Group
 from recap.training.loop import StepReport, TrainingLoop
@@ -39,7 +35,7 @@ class ProgressWriter:
 
     def __init__(self, run: RunFolder, attempt: int, process: ProcessIdentity) -> None:
         self._path = run.path / PROGRESS
-        self._fixed: RunProgress = {"attempt": attempt, "process": process.model_dump()}
+        self._fixed = {"attempt": attempt, "process": process.model_dump()}
         self._written = float("-inf")
 
     def watch(self, report: StepReport) -> None:
@@ -89,8 +85,8 @@ def write_reference(run: RunFolder, dataset: Dataset, config: AnyTraining) -> No
         return
     checkins = CheckinTensors.from_dataset(dataset)
     counters = (VisitCount(dataset), CountPlusMarkov(dataset, graph))
-    visits, both = (metrics_by_group(rank_cases(counter, cases, checkins)) for counter in counters)
-    replace_json(run.path / REFERENCE, {"model": CountPlusMarkov.name, "split": "val", **both, VisitCount.name: visits})
+    found = {counter.name: metrics_by_group(rank_cases(counter, cases, checkins)) for counter in counters}
+    replace_json(run.path / REFERENCE, found)
 
 
 def train_run(
@@ -111,14 +107,11 @@ def train_run(
         torch.set_num_threads(threads)
     device = device or choose_device(spec.device)
     dataset = load_dataset(spec)
-    if run.has_checkpoint:
-        # An earlier process died after it wrote the checkpoint.
-        _finish(run, spec, Checkpoint.load(run.checkpoint), device, None)
-        return True
     if group.is_writer:
         write_reference(run, dataset, spec.train_config())
-    progress = ProgressWriter(run, attempt, ProcessIdentity.current()) if group.is_writer else None
-    kept: list[Evaluation] = []
+        what = one_line(f"{spec.title}; {dataset.manifest.name} on {device}")
+        print(f"run {run.id}, start {attempt}: {what}", flush=True)
+    tests: list[Evaluation] = []
 
     def after_epoch(trainer: TrainingLoop, epoch: int) -> None:
         line = trainer.progress.line
@@ -127,25 +120,28 @@ def train_run(
         numbers = "  ".join(f"{name} {shown[name]:.4f}" for name in ("hr1", "hr20", "mrr") if shown.get(name))
         print(f"epoch {epoch} of {trainer.config.epochs}  loss {line['loss']['main']:.4f}  {numbers}", flush=True)
 
-    if group.is_writer:
-        what = one_line(f"{spec.title}; {dataset.manifest.name} on {device}")
-        print(f"run {run.id}, start {attempt}: {what}", flush=True)
     checkpoint = train(
         dataset,
         spec.train_config(),
         run.checkpoint,
         device=device,
         resume=True,
-        watch=None if progress is None else progress.watch,
+        watch=ProgressWriter(run, attempt, ProcessIdentity.current()).watch,
         stop=StopQuestion(run, attempt, signals),
         after_epoch=after_epoch,
-        after_test=kept.append,
+        after_test=tests.append,
         journal_folder=run.path,
         group=group,
     )
     if checkpoint is None:
         return False
-    _finish(run, spec, checkpoint, device, kept[0] if kept else None)
+    (test,) = tests
+    if test.drawn_from is None:  # a sample must not pass for all cases
+        of = (spec.dataset_hash, checkpoint.hash, "test", test.protocol)
+        # `recap evaluate` and the app look here: a finished run opens at once.
+        write_records(
+            test.records, records_file(*of), records_metadata(*of, model=test.model, options=checkpoint.options)
+        )
     return True
 
 
@@ -158,17 +154,3 @@ def load_dataset(spec: RunSpec) -> Dataset:
             "put the old dataset back or submit a new run"
         )
     return dataset
-
-
-def _finish(
-    run: RunFolder, spec: RunSpec, checkpoint: Checkpoint, device: torch.device, test: Evaluation | None
-) -> None:
-    if test is not None and test.drawn_from is None:  # a sample must not pass for all cases
-        of = (spec.dataset_hash, checkpoint.hash, "test", test.protocol)
-        # `recap evaluate` and the app look here: a finished run opens at once.
-        write_records(
-            test.records, records_file(*of), records_metadata(*of, model=test.model, options=checkpoint.options)
-        )
-    peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    own = {"checkpoint_hash": checkpoint.hash, "peak_bytes": peak_bytes, "device_type": device.type}
-    replace_json(run.path / SUMMARY, {**checkpoint.read_summary(), **own})

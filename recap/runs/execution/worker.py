@@ -16,13 +16,12 @@ from typing import Final
 
 from recap.errors import DivergenceError, RecapError
 from recap.runs.execution.slurm import requeue
+from recap.runs.store.files import RunSpec
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import STOP_RANKS, RunFolder
-from recap.runs.store.spec import RunSpec
+from recap.runs.store.run_store import STOP_RANKS, RunFolder
 
 _POLL_SECONDS: Final = 0.2
 _PR_SET_PDEATHSIG: Final = 1
-_RESULT: Final = ".group_result"
 
 
 def main(arguments: list[str]) -> int:
@@ -34,8 +33,7 @@ def main(arguments: list[str]) -> int:
         print(f"run {run.id} is not waiting for start {attempt} any more", flush=True)
         return 0
     try:
-        spec = run.read_spec()
-        finished = _train(run, spec, attempt, received)
+        finished = _train(run, attempt, received)
     except RecapError as error:
         print(f"recap: {error}", flush=True)
         run.end("failed", _for_runs(error, run), of_attempt=attempt)
@@ -60,8 +58,11 @@ def catch_signals() -> list[int]:
     return received
 
 
-def _train(run: RunFolder, spec: RunSpec, attempt: int, received: list[int]) -> bool:
-    if spec.processes > 1 and not run.has_checkpoint:
+def _train(run: RunFolder, attempt: int, received: list[int]) -> bool:
+    spec = run.read_spec()
+    if run.has_checkpoint:  # an earlier process died after it wrote the checkpoint
+        return True
+    if spec.processes > 1:
         return train_with_several_processes(run, spec, attempt, received)
     from recap.runs.execution.training import train_run
 
@@ -85,8 +86,7 @@ def train_with_several_processes(run: RunFolder, spec: RunSpec, attempt: int, si
     """Start ``spec.processes`` ranks and wait; False if they were stopped. Raises RecapError: a rank failed; the log
     says why.
     """
-    result, stop = run.path / _RESULT, run.path / STOP_RANKS
-    result.unlink(missing_ok=True)
+    stop = run.path / STOP_RANKS
     stop.unlink(missing_ok=True)
     module = [sys.executable, "-P", "-m", "recap.runs.execution.worker"]
     options = ["--standalone", "--nnodes=1", f"--nproc-per-node={spec.processes}", "--max-restarts=0"]
@@ -99,32 +99,25 @@ def train_with_several_processes(run: RunFolder, spec: RunSpec, attempt: int, si
         if signals and not stop.exists():
             stop.touch()
         time.sleep(_POLL_SECONDS)
-    outcome = result.read_text(encoding="ascii") if result.is_file() else ""
-    if outcome not in ("finished", "stopped"):
+    if agent.returncode and not run.has_checkpoint:
         raise RecapError(f"one of {spec.processes} processes failed; the log says why (`recap runs logs {run.id}`)")
-    return outcome == "finished"
+    return run.has_checkpoint
 
 
-def train_as_rank(folder: str, attempt: str) -> int:
+def train_as_rank(folder: str, attempt: str) -> None:
     """Train as one of several processes."""
     _die_with_parent()
     from recap.machine.device import choose_device
     from recap.runs.execution.training import train_run
-    from recap.training.group import join_group, leave_group
+    from recap.training.group import joined_group
 
     run = RunFolder(Path(folder))
     spec = run.read_spec()
     device = choose_device(spec.device)
     if device.type == "cuda":
-        device = choose_device(f"cuda:{os.environ.get('LOCAL_RANK', '0')}")
-    group = join_group(device)
-    try:
-        finished = train_run(run, spec, int(attempt), [], group=group, device=device)
-    finally:
-        leave_group(group)
-    if group.is_writer:
-        (run.path / _RESULT).write_text("finished" if finished else "stopped", encoding="ascii")
-    return 0
+        device = choose_device(f"cuda:{os.environ['LOCAL_RANK']}")
+    with joined_group(device) as group:
+        train_run(run, spec, int(attempt), [], group=group, device=device)
 
 
 def _die_with_parent() -> None:
@@ -141,9 +134,9 @@ if __name__ == "__main__":
 
             torch_launcher(options)
         case ["rank", folder, attempt]:
-            code = train_as_rank(folder, attempt)
+            train_as_rank(folder, attempt)
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(code)  # in the usual end a thread of gloo may still abort the process
+            os._exit(0)  # in the usual end a thread of gloo may still abort the process
         case arguments:
             sys.exit(main(arguments))

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from recap.errors import RecapError
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.spec import RunSpec
+from recap.runs.store.files import RunSpec
+from recap.runs.store.run_store import RunFolder, RunStore
+from recap.training.metrics_file import epoch_seconds
 from recap.training_config import AnyTraining, TrainConfig
 
 _ROUGH = 0.5
@@ -25,35 +25,41 @@ class Estimate:
     basis: str
 
 
-@dataclass(frozen=True)
-class _Measured:
-    seconds_per_epoch: float
-    bytes: int | None
-    cost: float
-    same: bool
-
-
 def estimate(store: RunStore, spec: RunSpec, device_kind: str) -> Estimate:
     """Time and memory of a run on ``cpu`` or ``cuda``. Runs with another configuration or dataset are scaled by the
     work of a step. Raises ConfigError if the spec's configuration is refused.
     """
     config = spec.train_config()
-    measured = _measurements(store, spec, config, device_kind)
-    where = "this GPU" if device_kind == "cuda" else "this machine's CPU"
-    if not measured:
-        return Estimate(None, None, None, "Time estimate appears after the first epoch.")
-    exact = [one for one in measured if one.same]
-    used = exact or measured
     work = work_per_epoch(config, spec.cases, spec.pois)
-    rates = [one.seconds_per_epoch * (1.0 if one.same else work / one.cost) for one in used]
-    seconds = median(rates) * config.epochs
-    spread = (max(rates) - min(rates)) / 2 * config.epochs
-    known_bytes = [one.bytes for one in used if one.bytes]
+    exact: list[tuple[float, int | None]] = []  # seconds of an epoch, and memory
+    scaled: list[tuple[float, int | None]] = []
+    for run in store.runs():
+        try:
+            other, state, lines = run.read_spec(), run.read_state(), run.read_metrics()
+            other_config = other.train_config()
+        except RecapError:
+            continue
+        if type(other_config) is not type(config) or other.processes != spec.processes:
+            continue
+        if not lines or state.device is None or state.device.kind != device_kind:
+            continue
+        seconds, summary = median(map(epoch_seconds, lines)), run.read_summary()
+        memory = summary.get("reserved_gpu_bytes") if device_kind == "cuda" else summary.get("peak_bytes")
+        if other.dataset_hash == spec.dataset_hash and _shape(other_config) == _shape(config):
+            exact.append((seconds, memory))
+        else:
+            scaled.append((seconds * (work / work_per_epoch(other_config, other.cases, other.pois)), memory))
+    used = exact or scaled
+    if not used:
+        return Estimate(None, None, None, "Time estimate appears after the first epoch.")
+    rates, sizes = zip(*used, strict=True)
+    seconds, spread = median(rates) * config.epochs, (max(rates) - min(rates)) / 2 * config.epochs
+    where = "this GPU" if device_kind == "cuda" else "this machine's CPU"
     runs = f"{len(used)} past run{'s' if len(used) > 1 else ''} on {where}"
     basis, least = f"From {runs}.", _LEAST_SPREAD
     if not exact:
         basis, least = f"Scaled from {runs} of other sizes, so rough.", _ROUGH
-    return Estimate(seconds, max(spread, least * seconds), max(known_bytes, default=None), basis)
+    return Estimate(seconds, max(spread, least * seconds), max(filter(None, sizes), default=None), basis)
 
 
 def seconds_left(run: RunFolder) -> float | None:
@@ -62,8 +68,7 @@ def seconds_left(run: RunFolder) -> float | None:
     if not lines:
         return None
     epochs = run.read_spec().train_config().epochs
-    recent = median(line["seconds"] + line.get("validation_seconds", 0.0) for line in lines[-5:])
-    return recent * (epochs - lines[-1]["epoch"])
+    return median(map(epoch_seconds, lines[-5:])) * (epochs - lines[-1]["epoch"])
 
 
 def work_per_epoch(config: AnyTraining, cases: int, pois: int) -> float:
@@ -78,27 +83,6 @@ def work_per_epoch(config: AnyTraining, cases: int, pois: int) -> float:
     steps = cases / config.batch_size
     graph = steps * model.num_hops * pois * model.poi_dim * 10 if model.use_graph else 0.0
     return cases * (encoder + pois * width) + graph
-
-
-def _measurements(store: RunStore, spec: RunSpec, config: AnyTraining, device_kind: str) -> list[_Measured]:
-    found = []
-    for run in store.runs():
-        try:
-            other, state = run.read_spec(), run.read_state()
-            other_config = other.train_config()
-        except RecapError:
-            continue
-        if type(other_config) is not type(config):
-            continue
-        lines = run.read_metrics()
-        if not lines or state.device is None or state.device.kind != device_kind or other.processes != spec.processes:
-            continue
-        per_epoch = median(line["seconds"] + line.get("validation_seconds", 0.0) for line in lines)
-        summary = run.read_summary()
-        size = summary.get("reserved_gpu_bytes") if device_kind == "cuda" else summary.get("peak_bytes")
-        same = other.dataset_hash == spec.dataset_hash and _shape(other_config) == _shape(config)
-        found.append(_Measured(per_epoch, size, work_per_epoch(other_config, other.cases, other.pois), same))
-    return found
 
 
 def _shape(config: AnyTraining) -> object:

@@ -8,7 +8,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.presets import training_preset
-from recap.runs.store.spec import RunSpec
+from recap.runs.store.files import RunSpec
 
 MAX_RUNS: Final = 1000
 
@@ -72,10 +72,8 @@ def _build(common: dict[str, Any], assignments: list[str], seed: int | None) -> 
     in_assignments = [text for text in assignments if text.partition("=")[0].strip() == "seed"]
     if in_assignments and seed is not None:
         raise ConfigError(f"the seed is given twice: --seed {seed} and {in_assignments[-1]}")
-    draft = RunSpec.parse({**common, "overrides": tuple(assignments), "seed": seed or 0})
-    if seed is None:
-        # A run without a seed takes its preset's.
-        seed = training_preset(draft.preset).override(in_assignments).seed
+    if seed is None:  # the preset's
+        seed = training_preset(common["preset"], changes=in_assignments).seed
     others = tuple(text for text in assignments if text not in in_assignments)
     spec = RunSpec.parse({**common, "overrides": others, "seed": seed})
     spec.train_config()

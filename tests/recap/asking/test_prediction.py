@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from recap import columns as c
+from recap.asking.counterfactuals import Counterfactual
 from recap.asking.open_model import open_model
 from recap.asking.prediction import ASSUMED, CONTRIBUTION, Chosen, choose, expected_visits, is_counted, predict
 from recap.asking.predictor import CaseRanker, Predictor
@@ -18,6 +19,7 @@ from recap.data.dataset import Dataset
 from recap.data.extension import extend_dataset
 from recap.errors import CaseError, ConfigError, ScoreError, VocabularyError
 from recap.evaluation.cases import describe_cases
+from recap.evaluation.ranks import rank_of
 from recap.evaluation.scoring import evaluate, score_cases
 from recap.history import moments
 from recap.history.asked_times import parse_next_time, parse_time
@@ -346,6 +348,18 @@ def test_a_case_alone_is_as_in_the_evaluation(predictor: Predictor, records: pd.
         assert int((scores.total[0] > scores.total[0, target]).sum()) == record["num_better"]
     kinds = {(parameter.dtype, parameter.requires_grad) for parameter in predictor.model.parameters()}
     assert kinds == {(torch.float64, False)} and not predictor.model.training
+
+
+def test_copies_with_changed_counts_keep_their_order(predictor: Predictor) -> None:
+    """Copies with and without a changed count, mixed: each has the scores and the rank that it has alone."""
+    history = predictor.history(predictor.moment(3))
+    copies = [Counterfactual(history, edges={(history.source, poi): 50} if poi else {}) for poi in (1, 0, 2, 0, 1)]
+    total_BP = predictor.score_counterfactuals(copies)
+    alone_BP = torch.cat([predictor.score_counterfactuals([copy]) for copy in copies])
+    torch.testing.assert_close(total_BP, alone_BP, rtol=0, atol=1e-9)
+    assert len(torch.unique(total_BP, dim=0)) == 3
+    ranks, scores = predictor.place_ranks(copies, 2).rank_B.tolist(), predictor.place_ranks(copies, 2).total_B
+    assert ranks == [rank_of(total_P, 2) for total_P in total_BP] and torch.equal(scores, total_BP[:, 2])
 
 
 def test_refuses_an_unknown_case(predictor: Predictor) -> None:

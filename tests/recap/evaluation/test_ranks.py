@@ -20,7 +20,7 @@ from recap.evaluation.metrics import (
     ndcg,
     reciprocal_rank,
 )
-from recap.evaluation.ranks import rank_of, rank_targets, rank_totals, top_pois
+from recap.evaluation.ranks import rank_of, rank_targets, top_pois
 from recap.scores import Scores
 
 # POI              0    1    2    3    4
@@ -33,7 +33,7 @@ def scores(total: list[list[float]], tie_break: torch.Tensor | None = None) -> S
 
 
 def ranked(total: list[list[float]], target: int, tie_break: torch.Tensor | None = None) -> tuple[int, int]:
-    ranks = rank_targets(scores(total, tie_break), torch.tensor([target]))
+    ranks = rank_targets(torch.tensor(total, dtype=torch.float64), torch.tensor([target]), tie_break)
     return int(ranks.num_better_B), int(ranks.num_tied_B)
 
 
@@ -65,9 +65,9 @@ def test_the_mean_rank_is_the_middle_of_the_tied_places() -> None:
     """POIs 1, 2 and 4 share ranks 2, 3 and 4; whether asked of one case or of a batch."""
     total_BP = torch.tensor(TOTAL)
     assert [rank_of(total_BP[0], poi) for poi in range(5)] == [1.0, 3.0, 3.0, 5.0, 3.0]
-    assert rank_totals(total_BP.repeat(2, 1), torch.tensor([3, 1])).mean_B.tolist() == [5.0, 3.0]
+    assert rank_targets(total_BP.repeat(2, 1), torch.tensor([3, 1])).mean_B.tolist() == [5.0, 3.0]
     # With 1 before 2 and 4, those two share ranks 3 and 4.
-    assert rank_targets(scores(TOTAL, POPULARITY), torch.tensor([2])).mean_B.tolist() == [3.5]
+    assert rank_targets(total_BP, torch.tensor([2]), POPULARITY).mean_B.tolist() == [3.5]
 
 
 @st.composite

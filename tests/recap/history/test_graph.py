@@ -66,8 +66,8 @@ def test_hops_by_hand() -> None:
 def test_two_hop_paths_by_hand() -> None:
     """0 -> 1 -> 3: 3/4 * 1 = .75. 0 -> 2 -> 3: 1/4 * 1/2 = .125. Together .875, shares 6/7 and 1/7."""
     paths = DIAMOND.two_hop_paths(0, 3)
-    rows = paths[["middle", "count_in", "count_out", "p_in", "p_out", "product"]].to_numpy().tolist()
-    assert rows == [[1, 3, 2, 0.75, 1.0, 0.75], [2, 1, 1, 0.25, 0.5, 0.125]]
+    rows = paths[["middle", "count_in", "count_out", "product"]].to_numpy().tolist()
+    assert rows == [[1, 3, 2, 0.75], [2, 1, 1, 0.125]]
     assert paths["share"].tolist() == pytest.approx([6 / 7, 1 / 7])
     assert DIAMOND.two_step_probability(np.array([0, 0]), np.array([3, 1])).tolist() == [0.875, 0.0]
     assert len(DIAMOND.two_hop_paths(3, 0)) == 0

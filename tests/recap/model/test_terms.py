@@ -16,7 +16,6 @@ from recap.history.graph import TransitionGraph
 from recap.history.one_user import History
 from recap.history.tensors import Histories
 from recap.model.config import Stage
-from recap.model.edited_graph import EditedPropagation
 from recap.model.recap import Interventions, Recap
 from recap.model.scorer import RecapScorer
 from tests.recap.features.reference_features import counts_of_others, paths_by_loops
@@ -104,7 +103,7 @@ def test_scores_without_terms_equal_a_model_that_never_had_them(name: str) -> No
     for left_out in asked:
         expected = RecapScorer(without_weights(model, left_out), Stage()).score(batch).total
         torch.testing.assert_close(
-            scorer.score(batch, scorer.without(batch, left_out)).total, expected, rtol=0, atol=1e-9
+            scorer.score(batch, Interventions(frozenset(left_out))).total, expected, rtol=0, atol=1e-9
         )
         assert torch.equal(expected, total_BP) is not bool(left_out & answer)
 
@@ -114,20 +113,14 @@ def off(model: Recap, sets: list[frozenset[str]], rows: list[int]) -> Tensor:
     batch = batch_of(CITY)
     histories = [History.until(batch.checkins, row) for row in rows]
     variants = [Counterfactual(history, off=names) for history, names in zip(histories, sets, strict=True)]
-    packed, changes = pack_counterfactuals(variants, model, propagation_of(model))
-    return RecapScorer(model, Stage()).score(packed, changes).total
-
-
-def propagation_of(model: Recap, graph: TransitionGraph | None = None) -> EditedPropagation | None:
-    if model.graph_token is None:
-        return None
-    embedding_PE = model.poi_embedding.weight.detach().numpy()
-    return EditedPropagation(graph or TransitionGraph.from_dataset(CITY), embedding_PE, model.config.num_hops)
+    graph = TransitionGraph.from_dataset(CITY)
+    alone = [pack_counterfactuals([variant], model, graph) for variant in variants]
+    return torch.cat([RecapScorer(model, Stage()).score(*packed).total for packed in alone])
 
 
 @pytest.mark.parametrize("changes", [{}, CURVES | {"core_scope": "unvisited"}, CURVES], ids=["paper", "new", "all"])
-def test_what_is_off_in_one_case_stays_on_in_the_next(changes: dict[str, Any]) -> None:
-    """Four copies of each case in one batch: nothing, a term, a group, the token off; each as if alone."""
+def test_what_is_off_in_a_copy_of_a_case(changes: dict[str, Any]) -> None:
+    """Four copies of each case: nothing, a term, a group, the token off."""
     model = small_recap(CITY, **changes)
     scorer = RecapScorer(model, Stage())
     term, group = model.terms[-2].name, model.terms[1].group
@@ -135,13 +128,15 @@ def test_what_is_off_in_one_case_stays_on_in_the_next(changes: dict[str, Any]) -
     kinds = [frozenset[str](), frozenset({term}), frozenset({group, "core"}), frozenset({GRAPH_TOKEN})]
     found = off(model, kinds * len(rows), [row for row in rows for _ in kinds]).view(len(rows), len(kinds), -1)
     batch = batch_of(CITY, torch.tensor(rows))
-    names = {entry.name for entry in model.terms if entry.group in (group, "core")}
+    names = frozenset(entry.name for entry in model.terms if entry.group in (group, "core"))
     torch.testing.assert_close(found[:, 0], scorer.score(batch).total, rtol=0, atol=1e-9)
-    torch.testing.assert_close(found[:, 1], scorer.score(batch, scorer.without(batch, {term})).total, rtol=0, atol=1e-9)
-    torch.testing.assert_close(found[:, 2], scorer.score(batch, scorer.without(batch, names)).total, rtol=0, atol=1e-9)
+    torch.testing.assert_close(
+        found[:, 1], scorer.score(batch, Interventions(frozenset({term}))).total, rtol=0, atol=1e-9
+    )
+    torch.testing.assert_close(found[:, 2], scorer.score(batch, Interventions(names)).total, rtol=0, atol=1e-9)
     silent = RecapScorer(model, Stage(graph_weight=0.0)).score(batch).total
     torch.testing.assert_close(found[:, 3], silent, rtol=0, atol=1e-9)
-    at_target = scorer.contributions(batch, targets_of(batch), scorer.without(batch, names))
+    at_target = scorer.contributions(batch, targets_of(batch), Interventions(names))
     torch.testing.assert_close(
         at_target.sum(1), found[:, 2].gather(1, targets_of(batch)[:, None])[:, 0], rtol=0, atol=1e-9
     )
@@ -182,10 +177,7 @@ def test_a_cut_path_scores_the_rest_of_its_sum() -> None:
 @pytest.mark.parametrize("changes", [{}, CURVES, CURVES | {"core_scope": "unvisited"}], ids=["paper", "all", "new"])
 @pytest.mark.parametrize("count", [0, 1, 9])
 def test_edited_counts_are_those_of_a_graph_that_was_edited(changes: dict[str, Any], count: int) -> None:
-    """An edge of others weaker, gone or stronger, and a new one: token, transitions and paths as over the new graph.
-
-    Copies without an edit, of the same batch, keep their scores.
-    """
+    """An edge of others weaker, gone or stronger, and a new one: token, transitions and paths as over the new graph."""
     model = small_recap(CITY, **changes)
     graph = TransitionGraph.from_dataset(CITY)
     checkins = batch_of(CITY).checkins
@@ -199,18 +191,16 @@ def test_edited_counts_are_those_of_a_graph_that_was_edited(changes: dict[str, A
         )
         edges = {new: count} if known is None else {known: count, new: count, (known[1], new[1]): count}
         mine = {edge: value for edge, value in edges.items() if value >= everyone(graph, edge) - theirs.get(edge, 0)}
-        history = History.until(checkins, row)
-        variants = [Counterfactual(history), Counterfactual(history, edges=mine)]
-        packed, interventions = pack_counterfactuals(variants, model, propagation_of(model))
+        variant = Counterfactual(History.until(checkins, row), edges=mine)
+        packed, interventions = pack_counterfactuals([variant], model, graph)
         found = RecapScorer(model, Stage()).score(packed, interventions).total
         edited = edited_graph(graph, mine)
         other = Recap(model.config, CITY, edited, torch.float64).eval()
         other.load_state_dict(model.state_dict())
         batch = Histories(checkins, torch.tensor([row]))
-        torch.testing.assert_close(found[1:], RecapScorer(other, Stage()).score(batch).total, rtol=0, atol=1e-9)
-        torch.testing.assert_close(found[:1], RecapScorer(model, Stage()).score(batch).total, rtol=0, atol=1e-9)
+        torch.testing.assert_close(found, RecapScorer(other, Stage()).score(batch).total, rtol=0, atol=1e-9)
         if mine and count == 9:
-            assert not torch.equal(found[0], found[1])
+            assert not torch.equal(found, RecapScorer(model, Stage()).score(batch).total)
 
 
 def everyone(graph: TransitionGraph, edge: tuple[int, int]) -> int:
@@ -264,15 +254,15 @@ def test_the_correction_is_a_gate_on_past_visits_and_times() -> None:
 
 
 def test_what_can_be_edited() -> None:
-    """Check-ins always; transitions, paths and tokens where something reads them."""
+    """Check-ins always; transitions and paths where something reads them."""
     history = {"visits", "times", "source"}
     for changes, more in (
-        ({}, {"transitions", "paths", "tokens"}),
-        ({"num_hops": 3}, {"transitions", "tokens"}),
-        ({"use_graph": False}, {"tokens"}),
+        ({}, {"transitions", "paths"}),
+        ({"num_hops": 3}, {"transitions"}),
+        ({"use_graph": False}, set()),
         ({"core_scope": "nowhere", "use_correction": False}, set()),
         (CURVES | {"core_scope": "nowhere", "use_correction": False}, {"transitions", "paths"}),
-        (CURVES | {"use_graph": False, "num_hops": 3}, {"transitions", "paths", "tokens"}),
+        (CURVES | {"use_graph": False, "num_hops": 3}, {"transitions", "paths"}),
     ):
         assert RecapScorer(small_recap(CITY, **changes), Stage()).supported_edits == history | more
 

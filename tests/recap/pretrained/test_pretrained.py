@@ -18,8 +18,9 @@ from recap.features.catalogue import GIVEN_TIME, WHENEVER
 from recap.history.graph import TransitionGraph
 from recap.history.tensors import CaseBatch, CheckinTensors
 from recap.model.config import Stage
+from recap.model.curve_prior import NEW_PLACES
 from recap.model.curves import Curves
-from recap.model.recap import NEW_PLACES, Recap
+from recap.model.recap import Interventions, Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import feature_curves
 from recap.pretrained.adaptation import LEAST_CASES, Adaptation
@@ -122,7 +123,7 @@ def test_contributions_add_up_to_the_score() -> None:
         contributions_BT = scorer.contributions(histories, poi_B)
         assert torch.allclose(contributions_BT.sum(1), total_BP[:, poi], rtol=0, atol=1e-12)
         assert torch.allclose(contributions_BT[:, -1], 0.7 * (~known_BP[:, poi]).double())
-    left_BP = scorer.score(histories, scorer.without(histories, {NEW_PLACES})).total
+    left_BP = scorer.score(histories, Interventions(frozenset({NEW_PLACES}))).total
     assert torch.allclose(total_BP - left_BP, 0.7 * (~known_BP).double())
 
 

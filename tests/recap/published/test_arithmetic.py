@@ -22,7 +22,15 @@ from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork
 from recap.published.recurrent import Deepmove, Dprl, Flashback, Replay, closeness, regions_of
 from recap.published.registry import build_published
 from recap.published.sasrec import Melt, Sasrec
-from recap.published.sthgcn import NumberCode, SimilarTrajectories, Sthgcn, TrajectoryEnds, TrajectoryReader, kilometres
+from recap.published.sthgcn import (
+    NumberCode,
+    SimilarTrajectories,
+    Sthgcn,
+    TrajectoryReader,
+    earlier_trajectories,
+    kilometres,
+    prefixes_of,
+)
 from recap.published.transformers import Getnext, Rotan, TimeTurn, flow_map, place_features, quadkey_runs
 from recap.published.windows import Windows, average_past
 from tests.checkins import split_dataset
@@ -417,10 +425,11 @@ def test_sthgcn_finds_similar_earlier_trajectories_of_others() -> None:
     dataset = split_dataset([(user, [(poi, c.TRAIN) for poi in walk]) for user, walk in walks], num_pois=6)
     checkins = CheckinTensors.from_dataset(dataset)
     batch = Histories(checkins, torch.tensor([10]))  # user 3, trajectory 2
-    outline = TrajectoryEnds.of(checkins)
-    prefixes, start = outline.prefixes(batch, 9), checkins.seconds_T[torch.tensor([8])]
-    assert prefixes.row_H.tolist() == [8, 9, 10] and outline.first_J.tolist() == [0, 2, 5, 6, 8, 12]
-    assert [found.tolist() for found in outline.earlier(batch, 5)] == [[0], [3]], "his own is a neighbour of its kind"
+    prefixes, start = prefixes_of(batch, 9), checkins.seconds_T[torch.tensor([8])]
+    firsts, lasts = checkins.trajectory_rows(torch.arange(6))
+    assert firsts.tolist() == [0, 2, 5, 6, 8, 12] and lasts.tolist() == [1, 4, 5, 7, 11, 13]
+    earlier = [found.tolist() for found in earlier_trajectories(batch, 5)]
+    assert prefixes.row_H.tolist() == [8, 9, 10] and earlier == [[0], [3]], "his own is a neighbour of its kind"
     find = SimilarTrajectories(City.of(dataset)).find
     assert [found.tolist() for found in find(prefixes, start, 5, 0.005)] == [[0, 0], [1, 0]]
     assert [found.tolist() for found in find(prefixes, start, 1, 0.005)] == [[0], [1]]

@@ -10,9 +10,9 @@ from recap.runs.execution.logs import follow_log, read_log
 from recap.runs.execution.runner import Runner
 from recap.runs.execution.supervision import Supervisor
 from recap.runs.execution.training import ProgressWriter, StopQuestion
+from recap.runs.store.files import RunSettings
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import PROGRESS, STATE, RunFolder
-from recap.runs.store.run_store import SETTINGS, RunSettings, RunStore
+from recap.runs.store.run_store import PROGRESS, SETTINGS, STATE, RunFolder, RunStore
 from recap.storage import atomic
 from recap.storage.atomic import replace_json
 from tests.background import tiny_spec
@@ -84,10 +84,10 @@ def test_a_disk_that_takes_nothing_is_a_refusal(
         raise OSError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr(atomic, "replacing", read_only)
-    for change in (lambda: waiting.change({"queued"}, "stopped"), lambda: waiting.write_notes("x")):
+    for change in (lambda: waiting.change({"queued"}, "stopped"), lambda: store.write_notes(waiting, "x")):
         with pytest.raises(RecapError, match=f"writing .*/{waiting.id} failed: Read-only file system; run .* stays"):
             change()
-    assert damaged.repair_state().state == "running"
+    assert damaged.read_state().state == "running"
     runner = Runner(store, list_gpus=list)
     assert runner.tick() and runner.tick()
     assert "Read-only file system" in capsys.readouterr().out

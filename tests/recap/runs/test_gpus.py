@@ -8,9 +8,8 @@ import pytest
 
 from recap.errors import RecapError
 from recap.runs.execution.gpus import Gpu, allocate_device, choose_gpus, read_gpus
-from recap.runs.store.run_store import RunSettings, RunStore
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import Lease, RunState
+from recap.runs.store.files import Lease, RunSettings, RunSpec, RunState
+from recap.runs.store.run_store import RunStore
 
 GB = 1 << 30
 EMPTY = Gpu("GPU-a", "Card", 24 * GB, 24 * GB, 0.0, {})

@@ -13,8 +13,7 @@ from filelock import FileLock
 from recap.runs.execution import control
 from recap.runs.execution.control import RUNNER_LOCK
 from recap.runs.execution.runner import Runner
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
+from recap.runs.store.run_store import RunFolder, RunStore
 from tests.background import new_store, tiny_spec, wait_for, wait_for_epoch
 from tests.recap.runs import fake_slurm
 

@@ -12,10 +12,8 @@ from recap.published.configs import ReplayConfig
 from recap.runs.execution import control
 from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.estimates import work_per_epoch
-from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import ReadOnlyError, RunStore
-from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import RunState, StateName
+from recap.runs.store.files import RunSpec, RunState, StateName
+from recap.runs.store.run_store import ReadOnlyError, RunFolder, RunStore
 from recap.runs.store.submission import build_specs
 from recap.training.metrics_file import EpochLine
 from recap.training_config import TrainConfig
@@ -30,7 +28,7 @@ def test_a_spec_says_what_recap_train_would_do(dataset_folder: Path) -> None:
     assert (config.preset, config.epochs, config.seed, config.optimiser.learning_rate) == ("paper", 8, 7, 0.01)
     assert config.curriculum.warm_epoch == 7, "stages keep their share: epoch 120 of 130 becomes 7 of 8"
     assert len(spec.dataset_hash) == 64 and spec.cases == 762 and spec.pois == 8
-    assert RunSpec.from_json(json.loads(spec.model_dump_json()), "here") == spec
+    assert RunSpec.parse(json.loads(spec.model_dump_json())) == spec
 
 
 def test_seeds_and_grid_multiply(dataset_folder: Path) -> None:
@@ -139,7 +137,7 @@ def test_a_read_only_store_refuses_every_change(store: RunStore, dataset_folder:
         lambda: control.stop(shown, run),
         lambda: control.resume(shown, run),
         lambda: shown.remove(run),
-        lambda: control.write_notes(shown, run, "x"),
+        lambda: shown.write_notes(run, "x"),
     ):
         with pytest.raises(ReadOnlyError, match="this server is read-only"):
             act()
@@ -151,10 +149,10 @@ def test_notes_hold_any_text(store: RunStore, dataset_folder: Path) -> None:
     wild = '../../etc/passwd\n\'; rm -rf /; "$(reboot)" `x` \x00 [red]\u202e'
     (run,) = store.add([tiny_spec(dataset_folder, notes=wild)])
     assert run.read_spec().notes == wild
-    control.write_notes(store, run, "a/b" + wild)
+    store.write_notes(run, "a/b" + wild)
     assert describe_briefly(run)["notes"] == "a/b" + wild
     with pytest.raises(ConfigError, match="notes"):
-        control.write_notes(store, run, "x" * 2001)
+        store.write_notes(run, "x" * 2001)
     assert sorted(path.name for path in store.folder.iterdir() if not path.name.startswith(".")) == [
         "1",
         "settings.json",
@@ -168,7 +166,7 @@ def test_a_newer_versions_run_is_shown_and_left_alone(run: RunFolder) -> None:
         text = path.read_text().replace('"format_version": 1', '"format_version": 2')
         path.write_text(text)
         with pytest.raises(FormatVersionError, match="written in format 2, this version reads up to 1: update recap"):
-            kind.from_json(json.loads(text), "it")
+            kind.read(path)
         described = describe_run(run)
         assert described["state"] == "lost" and "update recap" in str(described["error"])
         assert path.read_text() == text

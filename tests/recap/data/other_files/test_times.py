@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from recap import columns as c
-from recap.data.parsing.clocks import ClockStyle, spell_clocks
+from recap.data.parsing.clocks import find_clock, spell_clocks
 from recap.data.parsing.options import ReadOptions
 from recap.data.reading import read_checkins
 from tests.cli_runner import recap_here
@@ -288,11 +288,11 @@ def test_durations_of_parquet(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("values", [["01.03.23", "12.04.23"], ["2023-03-01 12:00"], ["1 days 12:00:00"], ["shop 12"]])
 def test_what_is_no_clock(values: list[str]) -> None:
-    assert ClockStyle.of(pa.array(values)) is None
+    assert find_clock(pa.array(values)) is None
 
 
 def test_the_first_rows_decide_for_all_blocks() -> None:
     """A block of short numbers does not turn 930 seconds into half past nine."""
-    style = ClockStyle.of(pa.array(["5", "93005", "235959"]))
-    assert style is not None and spell_clocks(pa.array(["930"]), style).to_pylist() == ["00:09:30"]
+    clock = find_clock(pa.array(["5", "93005", "235959"]))
+    assert clock is not None and spell_clocks(pa.array(["930"]), clock).to_pylist() == ["00:09:30"]
     assert re.fullmatch(r"\d\d:\d\d:\d\d", spell_clocks(pa.array(["930"])).to_pylist()[0])

@@ -106,6 +106,31 @@ def test_a_trip_with_one_time_is_asked(names: str, tmp_path: Path) -> None:
     assert {second.columns[field] for field in ("poi", "lat", "lon")} == {*[*ends.values()][3:]}
 
 
+@pytest.mark.parametrize("names", ["origin destination|", "Einstieg Ausstieg|", "board_stn alight_stn|to_"])
+def test_a_trip_with_the_coordinates_of_one_end_is_read_there(names: str, tmp_path: Path) -> None:
+    ends, prefix = names.split("|")
+    spec = "user=u|day and time=local|{}=p|{}=to_p|lat={}lat|lon={}lon"
+    question = understood(tmp_path / "own.csv", trip_table(spec.format(*ends.split(), prefix, prefix))).question
+    place = ends.split()[prefix == "to_"]
+    assert question is not None and f"Only “{place}” has coordinates." in question.text
+    assert [answer.columns["poi"] for answer in question.answers.values()] == [place]
+
+
+def test_equal_times_are_said_to_be_equal(tmp_path: Path) -> None:
+    assert "“time” is there, but all of its times are equal" in asked(
+        tmp_path / "a.csv", own_table().assign(time="2023-03-01")
+    )
+
+
+@pytest.mark.parametrize("name", ["first_name", "recordedBy", "observer", "Beobachter", "collected by"])
+def test_one_persons_file_is_not_the_only_answer(name: str, tmp_path: Path) -> None:
+    table = (
+        own_table().rename(columns={"user": name}).assign(**{name: checkins()["un"].map("Ann {}".format).to_numpy()})
+    )
+    question = understood(tmp_path / "a.csv", table).question
+    assert question is None or [*question.answers] == [name, "one person's file"]
+
+
 def test_one_end_named_takes_nothing_of_the_other(tmp_path: Path) -> None:
     found = understood(tmp_path / "own.csv", trip_table(TRIPS["od.csv"]), columns={"poi": "d_zone"}, **BERLIN)
     want = {"poi": "d_zone", "lat": "d_lat", "lon": "d_lon", "time": "arr_time", "user": "person"}
@@ -293,6 +318,7 @@ def test_files_of_other_columns_are_refused(tmp_path: Path) -> None:
     "names",
     [
         "train.csv val.csv test.csv",
+        "tr.csv va.csv te.csv",
         "nyc_training.csv nyc_dev.csv nyc_testing.csv",
         "a-train.parquet a-valid.parquet a-test.parquet",
         "Train.jsonl Validation.jsonl Test.jsonl",
@@ -304,7 +330,12 @@ def test_files_of_train_validation_and_test(names: str, tmp_path: Path) -> None:
     parts = (ordered.iloc[:800], ordered.iloc[800:900], ordered.iloc[900:])
     folder = write_folder(tmp_path / "own", dict(zip(names.split(), parts, strict=True)))
     (folder / "all.txt").write_text("a,b,c\n1,2,3\n")
-    assert read(folder, **BERLIN).table[c.SPLIT].value_counts().sort_index().tolist() == [800, 100, 100]
+    write_folder(folder, {f"more{Path(names.split()[0]).suffix}": parts[0]})
+    got = read(folder, **BERLIN)
+    assert got.table[c.SPLIT].value_counts().sort_index().tolist() == [800, 100, 100]
+    assert got.account.notes[0].startswith(
+        "1 of the files are not read, since their names say no part of a split: more"
+    )
 
 
 OTHERS = {
@@ -327,7 +358,7 @@ OTHERS = {
 def test_other_kinds_are_named(name: str, tmp_path: Path) -> None:
     content, kind = OTHERS[name]
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError, match=f"{kind}.*save it as"):
+    with pytest.raises(DataError, match=f"{kind}.*save "):
         understand(tmp_path / name)
 
 
