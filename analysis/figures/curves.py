@@ -104,7 +104,7 @@ def plot_curves(
             seeds = [curve for replicate in others for curve in replicate if curve.name == panel.name]
             values = [] if marks is None else list(zip(marks[panel.name], roles, strict=True))
             data += [trace | axes for trace in _curve(panel, seeds, values, (floor, low), palette)]
-            xaxis |= _ranged(panel) | ticks(panel, _CLOSEST * max(columns, 2))
+            xaxis |= _ranged(panel) | ticks(panel, _CLOSEST * max(columns, 3))
             yaxis |= {"range": [floor, high], "zeroline": True, "zerolinecolor": palette.baseline}
             yaxis["showticklabels"] = column == 0
             title = curve_label(panel.name)

@@ -49,7 +49,7 @@ def write_figure(figure: go.Figure | Element | bytes, form: Form) -> bytes:
     from kaleido import calc_fig_sync
 
     look = {"format": form, "width": _WIDTH_PX, "height": figure.layout.height}
-    look |= {"scale": _PNG_SCALE} if form == "png" else {}
+    look["scale"] = _PNG_SCALE if form == "png" else 1
     return bytes(calc_fig_sync(figure, opts=look, kopts={"mathjax": False}))  # MathJax would come from outside
 
 

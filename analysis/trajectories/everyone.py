@@ -20,7 +20,6 @@ from recap.privacy import Generalisation
 from recap.scores import Scores
 
 FIRST: Final = "first"
-SECOND: Final = "second"
 EXPECTED: Final = "expected"
 BEFORE: Final = "expected_before"
 CHANGE: Final = "change"
@@ -36,7 +35,7 @@ class Everyone:
     """The predictions of all users with a check-in up to a moment.
 
     Attributes:
-        users: ``user, row, poi`` (the last place), ``local_time, first, second`` (places) and ``probability`` (of the
+        users: ``user, row, poi`` (the last place), ``local_time, first`` (place) and ``probability`` (of the
             first; NaN without probabilities), in the dataset's order.
         places: see `expected_visits`, with ``poi, name`` and ``people`` (users who have been there); empty without
             probabilities.
@@ -85,9 +84,9 @@ def predict_everyone(
     probability: list[Tensor] = []
 
     def note(candidates: Scores, probability_BP: Tensor | None = None) -> None:
-        best.append(top_pois(candidates, 2)[0])
+        best.append(top_pois(candidates, 1)[0])
         if probability_BP is not None:
-            probability.append(probability_BP.gather(1, best[-1][:, :1])[:, 0])
+            probability.append(probability_BP.gather(1, best[-1])[:, 0])
 
     places = pd.DataFrame()
     with torch.inference_mode():
@@ -96,14 +95,13 @@ def predict_everyone(
         else:
             for _, candidates, _ in passes(model, chosen):
                 note(candidates)
-    best_U2, checkins = torch.cat(best).numpy(), model.checkins
+    best_U1, checkins = torch.cat(best).numpy(), model.checkins
     users = {
         c.USER: checkins.user_T.numpy()[chosen.row_N],
         c.ROW: chosen.row_N,
         c.POI: checkins.poi_T.numpy()[chosen.row_N],
         "local_time": checkins.local_seconds_T.numpy()[chosen.row_N].astype("datetime64[s]"),
-        FIRST: best_U2[:, 0],
-        SECOND: best_U2[:, -1],
+        FIRST: best_U1[:, 0],
         "probability": torch.cat(probability).numpy() if probability else np.nan,
     }
     return Everyone(pd.DataFrame(users), places, chosen.notes, chosen.closed)

@@ -19,7 +19,7 @@ import pyarrow as pa
 import streamlit as st
 
 from analysis.cases.case_filter import CaseFilter, hide_truth
-from analysis.cases.case_table import CAUSE_NAMES, REASON, REFERENCE_RANK, USER_NAME
+from analysis.cases.case_table import CAUSE_NAMES, REASON, REFERENCE_RANK, TRANSITION, USER_NAME
 from analysis.figures.palette import Theme, palette_of
 from analysis.formatting import rank_column
 from analysis.long_tail.misses import MISS_LABELS
@@ -27,6 +27,7 @@ from analysis.records.ablations import ABLATION_LABELS
 from app import state
 from app.cached.workspace import HashFuncs
 from recap import columns as c
+from recap.machine.printable import shortened
 
 Thing = TypeVar("Thing")
 _Made = TypeVar("_Made")
@@ -139,6 +140,11 @@ OPEN_COLUMN: Final = "open"
 """Column of the buttons that open cases."""
 
 
+TWO_LINES_PX: Final = 66
+"""Height of a row whose texts wrap, in windows that are not wide."""
+_LONGEST_NAME: Final = 20
+
+
 @dataclass(frozen=True)
 class ListedCases:
     """The rows that pass a filter, as sent to the browser, and their cases in the same order."""
@@ -162,11 +168,18 @@ def list_cases(table: pd.DataFrame, chosen: str, columns: tuple[str, ...], opens
     return ListedCases(shown[c.CASE].to_numpy(), as_sent(rows))
 
 
+def short_way(transition: str) -> str:
+    """A transition whose places fit a list."""
+    return " → ".join(shortened(place, _LONGEST_NAME) for place in transition.split(" → "))
+
+
 def _readable(shown: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """The table in words, as categories, which take a tenth of the text to send."""
     readable = shown[[name for name in columns if name in shown]].copy()
     if c.USER in readable:
         readable[c.USER] = shown[USER_NAME]
+    if TRANSITION in readable:
+        readable[TRANSITION] = shown[TRANSITION].map(short_way)
     for name in {c.RANK, REFERENCE_RANK} & set(readable):
         readable[name] = rank_column(shown[name])
     in_words = [name for name in readable if not pd.api.types.is_numeric_dtype(readable[name])]

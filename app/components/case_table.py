@@ -14,8 +14,8 @@ from analysis.cases.case_table import FROM, HOUR
 from analysis.glossary import TERMS
 from analysis.long_tail import headlines
 from analysis.records.ablations import ABLATION_LABELS
-from app import address
-from app.cached.figures import OPEN_COLUMN, known_before, list_cases, options_of
+from app import address, state
+from app.cached.figures import OPEN_COLUMN, TWO_LINES_PX, known_before, list_cases, options_of
 from app.components.case_selection import selection_chip
 from app.components.text import act_button, pick, quiet
 from recap import columns as c
@@ -56,6 +56,7 @@ def show_case_table(
         listed.rows,
         hide_index=True,
         height=HEIGHT,
+        row_height=None if state.window_width() == "wide" else TWO_LINES_PX,
         column_config={**columns, OPEN_COLUMN: button},
         alt=headlines.CASES_ALT,
     )

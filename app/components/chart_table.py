@@ -51,11 +51,15 @@ def chart_table(
     with button:
         for name, table in tables.items():
             labels = {column: capitalised(title) for column, title in (headings or {}).items() if column in table}
-            shares = {
+            shares: dict[Any, Any] = {
                 column: st.column_config.NumberColumn(labels.get(str(column)), format="%.3f")
                 for column in table
                 if pd.api.types.is_float_dtype(table[column])
             }
+            for column in table.select_dtypes(["object", "string"]):  # Streamlit fits a column to its first rows only
+                label = labels.get(str(column), str(column))
+                longest = max(map(len, [label, *table[column].astype(str)]))
+                shares[column] = st.column_config.TextColumn(label, width=24 + 7 * longest)
             look: dict[str, Any] = {
                 "hide_index": True,
                 "key": f"{key}-{name}",

@@ -175,9 +175,9 @@ def figure_buttons(key: str, *, exact: bool = False, only_maps: bool = False) ->
 
 
 def _figure_file(figure: Any, form: Form, exact: bool) -> bytes:
-    if not callable(figure):
-        return write_figure(figure, form)
-    return figure(exact=exact) if form == "png" else write_figure(figure(exact=exact, svg=True), form)
+    if callable(figure) and form == "png":  # needs no browser
+        return bytes(figure(exact=exact))
+    return write_figure(figure(exact=exact, svg=True) if callable(figure) else figure, form)
 
 
 def offer_figure(key: str, figure: Any) -> str:

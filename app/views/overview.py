@@ -1,5 +1,7 @@
 """Overview: how many rare transitions the model finds next to other models, the long tail, three cases."""
 
+from functools import partial
+
 import streamlit as st
 
 from analysis.figures.overview import overview_bars, plot_distribution, plot_lollipops
@@ -34,7 +36,6 @@ def view() -> None:
         metric = metric_control(fitting_metric(opened.places_known))
         st.space("stretch")
         open_data_button()
-        _card_button(source)
         data = st.container(width="content")
     title = st.container()
     halves = st.grid(2, min_column_width=400, gap="medium")
@@ -77,6 +78,7 @@ def view() -> None:
             lambda: {"Accuracy by model": groups, "Sorted transition counts": tables.distribution(source)},
             source=source,
             key="overview",
+            below=partial(_card_button, source),
         )
 
 
@@ -91,7 +93,7 @@ def _card_button(source: Source) -> None:
 
         return (folder / MODEL_CARD).read_bytes()
 
-    save_button("Model card", read, "model-card.md", key="model-card", icon=":material/description:", type="tertiary")
+    save_button("Model card", read, "model-card.md", key="model-card", icon=":material/description:", width="stretch")
 
 
 def show_distribution(source: Source) -> None:

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.figures.vector import FORMS, why_no_vectors
 from analysis.workspace import Workspace
@@ -17,7 +16,6 @@ VIEWS = {
     ("next", "everyone", "part=everyone"): {"expected-map"},
     ("explain", "explain", "case=3"): {"contributions", "paths-picture", "map"},
     ("explain", "explain", "case=3&half=model"): {"model-picture", "model-curves"},
-    ("long_tail", "long-tail", ""): COUNTS,
     ("long_tail", "long-tail", "tab=worth"): COUNTS | {"hops"},
     ("long_tail", "long-tail", "tab=misses"): COUNTS | {"miss-map"},
     ("compare", "compare", ""): {"differences", "reliability"},
@@ -25,12 +23,7 @@ VIEWS = {
     ("runs", "run", ""): {"hr20"},
 }
 """Pictures of a view, the key of its Download, and the fields of its address."""
-
-
-def offered(app: AppTest) -> set[str]:
-    """The files of figures that have a button, by name and form."""
-    keys = [button.key for button in app.get("download_button") if button.proto.label in ("SVG", "PDF", "PNG")]
-    return {".".join(key.rsplit("-", 1)) for key in keys}
+LABELS = {form.upper() for form in FORMS}
 
 
 @pytest.mark.parametrize(("view", "key", "fields"), VIEWS)
@@ -40,11 +33,12 @@ def test_every_picture_is_offered(city: Workspace, view: str, key: str, fields: 
     app = app if view in ("explain", "runs") else press(app, f"{key}-data")
     names, start = VIEWS[view, key, fields], f"{key}-{view.replace('_', '-')}-"
     maps = {name for name in names if "map" in name}
-    if view in ("explain", "learn"):
-        assert {file.removeprefix(start).partition("-small")[0] for file in offered(app)} == maps
-        app.toggle(key=f"{key}-exact").set_value(True)
-        app = press(app, f"{key}-data")
     missing = why_no_vectors()
-    forms = ("png",) if missing else FORMS
-    assert offered(app) == {f"{start}{name}-small.{form}" for name in (maps if missing else names) for form in forms}
+    for exact in (False, True) if view in ("explain", "learn") else (True,):
+        if view in ("explain", "learn"):
+            app.toggle(key=f"{key}-exact").set_value(exact)
+            app = press(app, f"{key}-data")
+        there = names if exact and not missing else maps
+        files = {f"{start}{name}-small-{form}" for name in there for form in (("png",) if missing else FORMS)}
+        assert {button.key for button in app.get("download_button") if button.proto.label in LABELS} == files
     assert not missing or missing in texts(app)

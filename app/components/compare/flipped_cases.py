@@ -11,6 +11,7 @@ from analysis.compare.comparison import Comparison
 from analysis.formatting import ordinal, rank_number, rank_word
 from app import address, state
 from app.cached import comparisons
+from app.cached.figures import TWO_LINES_PX, short_way
 from app.cached.workspace import Ranker, open_workspace, read_lists
 from app.components.text import pick, quiet, section
 from app.components.toolbar import open_case_button
@@ -76,21 +77,23 @@ def _show_list(source: Source, listed: pd.DataFrame, title: str, key: str) -> No
     ways, ranks = (zip(listed[x], listed[y], strict=True) for x, y in ((c.SOURCE, c.TARGET), ("rank_a", "rank_b")))
     rows = pd.DataFrame(
         {
-            "Transition": [f"{labels[start]} → {labels[end]}" for start, end in ways],
+            "Transition": [short_way(f"{labels[start]} → {labels[end]}") for start, end in ways],
             "Seen": listed[c.TRANSITION_COUNT].to_numpy(),
             title: [f"{rank_number(first)} → {rank_number(second)}" for first, second in ranks],
         }
     )
 
+    is_wide = state.window_width() == "wide"
     event = st.dataframe(
         rows,
         hide_index=True,
         height=_HEIGHT,
+        row_height=None if is_wide else TWO_LINES_PX,
         key=key,
         on_select="rerun",
         selection_mode="single-cell",
         column_config={
-            "Transition": st.column_config.TextColumn(width=185),
+            "Transition": st.column_config.TextColumn(width=290 if is_wide else 185),
             "Seen": st.column_config.NumberColumn(width=60, help=words.SEEN_HELP),
             title: st.column_config.TextColumn(width=160, help=words.RANKS_HELP),
         },

@@ -33,12 +33,13 @@ from recap.machine.printable import markdown_text
 
 COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 """Colour of a place's name in Markdown."""
-_HALF, _THIRD = 330, 200
-"""Where a column would be narrower, its table stands below its picture."""
+_HALF: Final = 330
+"""Where a column would be narrower, the table is below the picture."""
 _MAP_HEIGHT: Final = 340
 _TABLE_HEIGHT: Final = 248
 _MOST_ROWS: Final = 5
 _CURVES_SHOWN: Final = 8
+_CURVES_A_ROW: Final = {"wide": 3, "narrow": 2, "phone": 1}
 Choose = Callable[..., None]
 """Called with the middle places of the cut paths, and whether all paths are left out."""
 _HOPS: Final = "Two-hop paths"
@@ -140,11 +141,9 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
     if not any(place.visits for place in before.visits):
         quiet(sentences.NO_VISIT)
         return
-    thirds = st.grid(3, min_column_width=_THIRD)
-    with thirds.cell():
-        show_picture(
-            draw_visits(shown, state.theme_palette()), "visits", height=VISITS_PX, alt=case_words.visits_alt(shown)
-        )
+    show_picture(
+        draw_visits(shown, state.theme_palette()), "visits", height=VISITS_PX, alt=case_words.visits_alt(shown)
+    )
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
     now = {visit.visit: visit for place in shown.visits for visit in place.visits}
     listed = [
@@ -169,12 +168,11 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
         for moment in [datetime.fromisoformat(visit.local_time)]
     ]
     points = st.column_config.TextColumn(alignment="right", width=58, help=sentences.VISIT_POINTS_HELP)
-    widths = {name: st.column_config.TextColumn(width=px) for name, px in (("Place", 100), ("When", 112))}
+    widths = {name: st.column_config.TextColumn(width=px) for name, px in (("Place", 150), ("When", 124))}
     look = {"height": _height(len(rows)), "column_config": {**widths, **_RIGHT, "Points": points}}
-    with thirds.cell(column_span=2):
-        numbers = [visit.visit for _, visit in listed]
-        visits_table(source, shown.moment, edits, numbers, rows, "visits-table", **look)
-        quiet(markdown_text(describe_visits(shown)))
+    numbers = [visit.visit for _, visit in listed]
+    visits_table(source, shown.moment, edits, numbers, rows, "visits-table", **look)
+    quiet(markdown_text(describe_visits(shown)))
 
 
 def _curves(source: Source, shown: CaseExplanation) -> None:
@@ -183,7 +181,8 @@ def _curves(source: Source, shown: CaseExplanation) -> None:
     curves.sort(key=lambda curve: -abs(shown.a.terms[curve.name] - shown.b.terms[curve.name]))
     curves = curves[:_CURVES_SHOWN]
     values = explanations.feature_values(source, shown.moment, shown.edits, (shown.target, shown.runner_up))
-    figure = drawn(plot_curves, curves, marks=values, roles=shown.roles, others=learned.others)
+    columns = _CURVES_A_ROW[state.window_width()]
+    figure = drawn(plot_curves, curves, marks=values, roles=shown.roles, others=learned.others, columns=columns)
     show_figure(figure, "curves", describe_curves(curves))
     marks = [
         f":{COLOURS[role]}[{'◯' if role == 'truth' else '●'} {markdown_text(entry.name)}]"
@@ -204,11 +203,9 @@ def _map(source: Source, shown: CaseExplanation) -> None:
 def _stability(source: Source, shown: CaseExplanation) -> None:
     with st.spinner("Running the robustness checks"):
         checks = explanations.check(source, shown)
-    st.markdown(describe_checks(checks))
-    st.dataframe(
-        pd.DataFrame([check.cells for check in checks]),
-        hide_index=True,
-        key="robustness",
-        height="content",
-        column_config={name: st.column_config.TextColumn(help=sentence) for name, sentence in EXPLAINED.items()},
-    )
+    explained = "  \n".join(f"**{name}**: {sentence}" for name, sentence in EXPLAINED.items())
+    st.markdown(describe_checks(checks), help=explained)
+    table = pd.DataFrame([check.cells for check in checks]).set_index("Contribution")
+    if state.window_width() == "phone":
+        table = table[["Without it", "Is it stable?"]]
+    st.table(table, border="horizontal")  # a plain table wraps

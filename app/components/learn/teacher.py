@@ -22,6 +22,7 @@ from app.door import addresses_for_others
 from app.pages import LEARN
 from app.settings import AppSettings
 from app.sources import Source, find_sources
+from recap.machine.printable import markdown_text
 
 _SHEETS: Final[tuple[tuple[PrintedPage, str, str, str], ...]] = (
     ("handout", "Handout", "print", words.HANDOUT_HELP),
@@ -61,7 +62,7 @@ def show_teacher(source: Source) -> None:
 
 
 def _plan() -> pd.DataFrame:
-    rows = [(row.minutes, row.part, row.does, row.needs) for row in class_plan()]
+    rows = [(row.minutes, markdown_text(row.part), row.does, row.needs) for row in class_plan()]
     return pd.DataFrame(rows, columns=["Minutes", "Part", "The class", "Needs"]).set_index("Minutes")
 
 

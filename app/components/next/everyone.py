@@ -19,7 +19,6 @@ from analysis.trajectories.everyone import (
     EXPECTED_COUNTED,
     FIRST,
     KNOWN_BY,
-    SECOND,
     Everyone,
     everyone_as_recorded,
     last_day,
@@ -46,7 +45,7 @@ from recap.machine.printable import shortened
 from recap.privacy import Generalisation
 
 _DAY: Final = "YYYY-MM-DD"
-_LONGEST_NAME: Final = 21
+_LONGEST_NAME: Final = {"wide": 17, "narrow": 14, "phone": 14}
 _MOST_OFFERED: Final = 500
 """Places in the list of those to close, the most expected ones."""
 _TABLE_PX: Final = EVERYONE_HEIGHT_PX - 80
@@ -177,29 +176,28 @@ def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
         user, last = int(users[c.USER].iloc[row]), int(users[c.ROW].iloc[row])
         choice.show(Moment(user, last, at=None if at is None else whole_seconds(at)))
 
-    table = users[[c.USER, c.POI, "local_time", FIRST, "probability", SECOND]].copy()
+    table = users[[c.USER, c.POI, "local_time", FIRST, "probability"]].copy()
     table["probability"] *= 100
     table[c.USER] = [opened.user_name(user) for user in users[c.USER]]
-    for name in (c.POI, FIRST, SECOND):
-        table[name] = [shortened(opened.labels[poi], _LONGEST_NAME) for poi in users[name]]
+    for name in (c.POI, FIRST):
+        table[name] = [shortened(opened.labels[poi], _LONGEST_NAME[state.window_width()]) for poi in users[name]]
     columns: dict[str, Any] = {
         c.USER: st.column_config.TextColumn("User", width=66),
         c.POI: st.column_config.TextColumn("Last place", width=120),
         "local_time": st.column_config.DatetimeColumn("When", format="D MMM, HH:mm", width=88),
         FIRST: st.column_config.TextColumn("First choice", width=122, help=tooltip("next_place")),
         "probability": probability_column("%.0f %%", 80),
-        SECOND: st.column_config.TextColumn("Second choice", width=100),
     }
     if state.window_width() != "wide":
-        table = table.drop(columns=["local_time", SECOND])
+        table = table.drop(columns=["local_time"])
     look: dict[str, Any] = {"column_config": columns, "height": _TABLE_PX, "alt": words.TABLE_ALT}
     ticked_list(table.dropna(axis="columns", how="all"), open_user, "days", key="everyone-table", **look)
 
 
 def _filtered(opened: Workspace, users: pd.DataFrame) -> pd.DataFrame:
-    """The users whose last place or choices a search names, by place or category; a heading sorts them."""
-    look: dict[str, Any] = {"placeholder": "Last place or choices", "label_visibility": "collapsed"}
+    """The users whose last place or first choice a search names, by place or category; a heading sorts them."""
+    look: dict[str, Any] = {"placeholder": "Last place or first choice", "label_visibility": "collapsed"}
     place = st.text_input("Place", key="everyone-place", width=240, **look)
     if not place.strip():
         return users
-    return users.loc[np.any(matching_places(opened.dataset, place)[users[[c.POI, FIRST, SECOND]]], axis=1)]
+    return users.loc[np.any(matching_places(opened.dataset, place)[users[[c.POI, FIRST]]], axis=1)]

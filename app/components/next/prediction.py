@@ -98,7 +98,7 @@ def _map(source: Source, itinerary: Moment, best: list[int], alt: str, *drawn: A
 def _list(itinerary: Moment, found: CasePrediction) -> None:
     listed, reasons = found.candidates, standing_out(found)
     rows, columns = list_table(listed)
-    rows["name"] = rows["name"].map(lambda name: shortened(name, 20)) + np.where(listed["revisit"], " ●", "")
+    rows["name"] = rows["name"].map(lambda name: shortened(name, 17)) + np.where(listed["revisit"], " ●", "")
     columns["name"] = st.column_config.TextColumn("Place", width=150, help=words.DOT_HELP)
     if reasons and state.window_width() == "wide":
         rows["reason"] = [words.reason(group) for group in reasons]

@@ -29,7 +29,7 @@ NINTH_PX: Final = 80
 MAP_NINTHS, LIST_NINTHS = 5, 4
 """Map and list are next to each other from a window of 1024 pixels on."""
 LIST: Final[dict[str, Any]] = {"height": "content", "alt": words.LIST_ALT}
-_LONGEST_NAME: Final = 30
+_LONGEST_NAME: Final = {"wide": 30, "narrow": 18, "phone": 18}
 
 
 def show_predictions(
@@ -99,7 +99,7 @@ def list_table(listed: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     else:  # with "–" for unknown ones, which a table would show as "None"
         value = listed[c.SCORE].map(points, na_action="ignore").where(known, "–")
         column = st.column_config.TextColumn("Score", alignment="right", **as_given)
-    names = marks + listed["name"].map(lambda name: shortened(name, _LONGEST_NAME))
+    names = marks + listed["name"].map(lambda name: shortened(name, _LONGEST_NAME[state.window_width()]))
     rows = {c.RANK: listed[c.RANK].map(rank_number), "name": names, "value": value, "km": listed["distance_km"]}
     return pd.DataFrame(rows), {
         "rank": st.column_config.TextColumn("#", width=34, alignment="right"),
