@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from analysis.learn.toy_lesson import toy_config
 from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
@@ -14,7 +15,6 @@ from recap.evaluation.cases import describe_cases
 from recap.history.graph import TransitionGraph
 from recap.training import run
 from recap.training.run import train
-from recap.training_config import Curriculum, OptimiserConfig, TrainConfig
 from tests.checkins import small_dataset
 
 Walk = list[str]
@@ -112,29 +112,9 @@ def trained_on(dataset: Dataset, folder: Path, epochs: int, seed: int, **model: 
 
     The Transformer sees the current place alone: in these worlds what it could learn from more is not the question.
     """
-    sizes = {
-        "poi_dim": 16,
-        "category_dim": 2,
-        "hidden_dim": 32,
-        "num_layers": 1,
-        "num_heads": 2,
-        "feedforward_dim": 32,
-        "graph_dim": 32,
-        "calibration_dim": 8,
-        "suffix_length": 1,
-        "embedding_dropout": 0.8,
-        "output_dropout": 0.1,
-        "graph_dropout": 0.0,
-    }
-    config = TrainConfig(
-        epochs=epochs,
-        batch_size=64,
-        seed=seed,
-        validate_every=epochs,
-        model=sizes | model,
-        curriculum=Curriculum(staged=False, warm_weight=0.0),
-        optimiser=OptimiserConfig(learning_rate=5e-3, prior_learning_rate=5e-2),
-    )
+    changes = ["latest_share=1.0", "model.embedding_dropout=0.8"]
+    changes += [f"model.{name}={value}" for name, value in model.items()]
+    config = toy_config(seed=seed, epochs=epochs).override(changes)
     checkpoint = train(dataset, config, folder, device=torch.device("cpu"))
     summary: Any = checkpoint.read_summary()
     return {"recap": summary["test"]["all"], **{name: groups["all"] for name, groups in summary["baselines"].items()}}

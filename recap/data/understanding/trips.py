@@ -15,7 +15,7 @@ _NAMED_OVERLAP: Final = 0.05
 _NEEDED: Final = ("poi", "time", "lat", "lon")
 
 
-def trajectory_rows(draft: Draft) -> dict[str, Pair]:
+def ends_of(draft: Draft) -> dict[str, Pair]:
     """Field -> its columns at the origin and at the destination; empty where rows are no trips."""
     ends: dict[str, Pair] = {}
     places: list[tuple[float, Pair]] = []
@@ -63,7 +63,7 @@ def _are_places(pair: Pair, *, is_named: bool) -> bool:
 
 def choose_trip(draft: Draft) -> None:
     """Take both ends of a trip, unless the user named a column of one; ask which of them one time belongs to."""
-    ends = trajectory_rows(draft)
+    ends = ends_of(draft)
     if not ends or {*_NEEDED, "date", "to_poi"} & draft.options.columns.keys():
         return
     if "time" in ends and not any(column.is_clock for column in ends["time"]):

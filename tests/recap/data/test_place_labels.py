@@ -11,16 +11,8 @@ from recap.data.dataset import LONGEST, label_places
 
 def labels(*rows: tuple[str, str, int]) -> list[str]:
     """Of POIs given as (name, category, training check-ins); ids are p0, p1, ..."""
-    return label_places(
-        pd.DataFrame(
-            {
-                c.POI_ID: [f"p{number}" for number in range(len(rows))],
-                c.POI_NAME: [name for name, _, _ in rows],
-                c.CATEGORY: [category for _, category, _ in rows],
-                c.TRAIN_CHECKINS: [visits for _, _, visits in rows],
-            }
-        )
-    )
+    columns = [c.POI_ID, c.POI_NAME, c.CATEGORY, c.TRAIN_CHECKINS]
+    return label_places(pd.DataFrame([(f"p{number}", *row) for number, row in enumerate(rows)], columns=columns))
 
 
 def test_names_come_before_categories_before_ids() -> None:

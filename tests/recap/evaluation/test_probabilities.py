@@ -90,15 +90,8 @@ def test_columns_of_probabilities() -> None:
 
 def test_reliability_by_hand() -> None:
     """Two cases at .25, one of them right, one at .95 that is wrong: .25 in two thirds of the cases, .95 in one."""
-    records = pd.DataFrame(
-        {
-            "first_probability": [0.22, 0.28, 0.95],
-            "num_better": [0, 3, 1],
-            "num_tied": [1, 1, 2],
-            "log_likelihood": [-1.0, -2.0, -6.0],
-            "list_90": [4, 2, 2],
-        }
-    )
+    columns = ["first_probability", "num_better", "num_tied", "log_likelihood", "list_90"]
+    records = pd.DataFrame([[0.22, 0, 1, -1.0, 4], [0.28, 3, 1, -2.0, 2], [0.95, 1, 2, -6.0, 2]], columns=columns)
     curve = reliability_curve(records)
     assert curve["low"].tolist() == [0.2, 0.9] and curve["n"].tolist() == [2, 1]
     assert curve["right"].tolist() == [0.5, 0.0] and curve["probability"].tolist() == pytest.approx([0.25, 0.95])
