@@ -144,8 +144,9 @@ class Answers:
         """The group that leads furthest, and how many are stable: none, some, all."""
         edited = build_edited_case(self.predictor, case)
         runner_up = next(poi for poi in edited.total_P.argsort(descending=True).tolist() if poi != edited.target)
-        batch = self.predictor.histories([edited.moment.row] * 2)
-        mine, theirs = self.predictor.scorer.contributions(batch, torch.tensor([edited.target, runner_up])).tolist()
+        batch = self.predictor.histories([edited.moment.row])
+        pois = torch.tensor([[edited.target, runner_up]])
+        mine, theirs = self.predictor.scorer.contributions(batch, pois)[0].tolist()
         leads: dict[str, float] = defaultdict(float)
         sizes: dict[str, float] = defaultdict(float)
         for group in {term.group for term in self.predictor.scorer.terms}:
