@@ -61,9 +61,9 @@ def split_dataset(walks: list[tuple[int, list[tuple[int, int]]]], num_pois: int)
     checkins[c.TIME] = (START + pd.to_timedelta(np.arange(len(rows)), unit="h")).as_unit("s")
     checkins[c.TZ_OFFSET_MINUTES] = np.int16(-240)
     checkins[c.SOURCE_ROW] = np.arange(len(rows))
-    pois = pd.DataFrame({c.POI_ID: [f"p{poi}" for poi in range(num_pois)], c.POI_NAME: "", c.CATEGORY_ID: "k"})
-    alike = {c.CATEGORY: "kind", c.CATEGORY_INDEX: 0, c.LATITUDE: 40.0, c.LONGITUDE: -74.0, c.TRAIN_CHECKINS: 0}
-    pois = pois.assign(**alike)
+    kind = {c.CATEGORY_ID: "k", c.CATEGORY: "kind", c.CATEGORY_INDEX: 0}
+    where = {c.LATITUDE: 40.0, c.LONGITUDE: -74.0, c.TRAIN_CHECKINS: 0}
+    pois = pd.DataFrame({c.POI_ID: [f"p{poi}" for poi in range(num_pois)], c.POI_NAME: "", **kind, **where})
     users = pd.DataFrame({c.USER_ID: [f"u{user}" for user in range(int(checkins[c.USER].max()) + 1)]})
     report = CleaningReport(raw=len(rows), exact_duplicates=0, kept=len(rows), checkins=len(rows), dropped={})
     manifest = Manifest(

@@ -10,6 +10,7 @@ from typing import Final
 import torch
 
 from recap.baselines import AT_TIME, BASELINES, FEATURE_CURVES, counting
+from recap.baselines.at_time import VisitCountAtTime
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, RecapError
 from recap.history.graph import TransitionGraph
@@ -47,7 +48,7 @@ def build_baseline(
         "visit_count": lambda: counting.VisitCount(dataset),
         "count_plus_markov": lambda: counting.CountPlusMarkov(dataset, graph),
         "nearest": lambda: counting.Nearest(dataset),
-        AT_TIME: lambda: counting.VisitCountAtTime(dataset),
+        AT_TIME: lambda: VisitCountAtTime(dataset),
         FEATURE_CURVES: lambda: _fitted_curves(dataset, graph, fitted_on or dataset, keep, say),
     }
     if name not in builders:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from recap import columns as c
-from recap.baselines.counting import VisitCountAtTime
+from recap.baselines.at_time import VisitCountAtTime
 from recap.checkpoint import GIVEN_TIME_WEIGHTS, Checkpoint, CheckpointManifest, GivenTime, features_read
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
