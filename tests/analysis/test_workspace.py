@@ -145,16 +145,14 @@ def test_one_user_as_recap_predict(model: Workspace, start: Moment, only_new: bo
 
 
 def test_everyone_as_recap_predict(model: Workspace) -> None:
-    """First and second choice, expected visits and counts; also as of a day in the past."""
+    """The first choice, expected visits and counts; also as of a day in the past."""
     for day in (None, last_day(model) - timedelta(days=5)):
         found, ranker = predict_everyone(model, day), model.any_ranker
         chosen = choose(ranker, as_of=None if day is None else datetime.combine(day, time.max))
-        rows = next(iter(predict(ranker, chosen, top=2)))
+        rows = next(iter(predict(ranker, chosen, top=1)))
         ids = model.dataset.pois[c.POI_ID].to_numpy()
-        for rank, column in ((1, "first"), (2, "second")):
-            assert ids[found.users[column]].tolist() == rows.loc[rows[c.RANK] == rank, c.POI_ID].tolist()
-        first = rows.loc[rows[c.RANK] == 1, "probability"]
-        assert found.users["probability"].tolist() == pytest.approx(first.tolist(), abs=1e-12)
+        assert ids[found.users["first"]].tolist() == rows[c.POI_ID].tolist()
+        assert found.users["probability"].tolist() == pytest.approx(rows["probability"].tolist(), abs=1e-12)
         visits = expected_visits(ranker, chosen)
         assert ids[found.places[c.POI]].tolist() == visits[c.POI_ID].tolist()
         assert found.places[list(visits.columns)].equals(visits) and ("counted" in visits) == (day is not None)

@@ -94,7 +94,7 @@ def test_the_teachers_page() -> None:
     """Plan and questions of all lessons, the route first; handout and key are two files."""
     app = calm_view("learn", page="teacher")
     assert app.title[0].value == f"A class of {CLASS_MINUTES} minutes" and f"{MINUTES} minutes" in texts(app)
-    assert list(app.table[0].value["Part"]) == [row.part for row in class_plan()]
+    assert app.table[0].value["Part"].str.replace("\\", "").tolist() == [row.part for row in class_plan()]
     assert [button.proto.label for button in app.get("download_button")] == ["Handout", "Answer key"]
     assert len(app.expander) == len(COURSE)
     app.button(key="learn_back").click().run()
