@@ -176,7 +176,7 @@ class Recap(nn.Module):
         core_BP = self.core(state_BD)
         if self.config.core_scope == "everywhere":
             return core_BP
-        return core_BP * ~histories.known_places(self.num_pois)
+        return core_BP.masked_fill(histories.known_places(self.num_pois), 0.0)
 
     def revisit(
         self,
