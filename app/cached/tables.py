@@ -91,9 +91,10 @@ def by_group(source: Source, metric: str) -> pd.DataFrame:
     return _by_group(tuple(known), metric)
 
 
-def lead_groups(source: Source, metric: str) -> pd.DataFrame:
+def lead_groups(source: Source, metric: str, groups: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `by_group` for the figure."""
     published = [ranker.label for ranker in rankers(source, metric).values() if ranker.is_published]
-    return accuracy_tables.lead_models(by_group(source, metric), published)
+    return accuracy_tables.lead_models(groups, published)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_RANKER)
@@ -164,7 +165,14 @@ def curves_lines(source: Source, metric: str) -> tuple[str, str]:
     """Headline and line on the feature curves alone; empty if they have no records."""
     if not source.has_parts or FEATURE_CURVES not in model_keys(source):
         return "", ""
-    label, both = model_label(source), (read_records(source), read_records(source, FEATURE_CURVES))
+    for model in (None, FEATURE_CURVES):  # outside the cache, because of its message
+        read_records(source, model)
+    return _curves_lines(source, model_label(source), metric)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
+def _curves_lines(source: Source, label: str, metric: str) -> tuple[str, str]:
+    both = read_records(source), read_records(source, FEATURE_CURVES)
     line = overview_headlines.fitted_curves_line(label, accuracy_tables.paired_difference(*both, metric), metric)
     return overview_headlines.curves_headline(label, *both), line
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from analysis.figures.overview import overview_bars, plot_distribution, plot_lollipops
@@ -43,32 +44,32 @@ def view() -> None:
     with long_tail:  # needs no model, so it appears at once
         show_distribution(source)
     groups = tables.by_group(source, metric)
-    headline, line = tables.curves_lines(source, metric)
+    headline = words.overview_headline(groups, metric)
+    curves, line = tables.curves_lines(source, metric)
     with title:
-        st.title(markdown_text(words.overview_headline(groups, metric)), anchor=False)
+        st.title(markdown_text(headline), anchor=False)
         rare = tail_share(tables.distribution(source), 1, "case_share")
         sentence = words.overview_sentence(groups, metric, rare, opened.places_known)
         facts = opened.dataset.num_users, opened.dataset.num_pois, len(opened.cases)
         described = words.describe_data(*facts, invented=state.consume_synthetic_notice())
-        said = markdown_text(f"{sentence} {headline}".strip())
-        st.markdown(f"{said}  \n:small[:gray[{described}]]")  # one block, so that the picture is on the first screen
+        below = markdown_text(f"{sentence} {curves}".strip())
+        st.markdown(f"{below}  \n:small[:gray[{described}]]")  # one block, so that the picture is on the first screen
         if all(model.checkpoint_folder is None for model in checkpoints_of(source)):
             with st.container(horizontal=True, vertical_alignment="center"):
                 quiet(words.NO_MODEL, width="content")
                 train_button()
-    said = words.overview_headline(groups, metric)
+    lead = tables.lead_groups(source, metric, groups)
 
     def say() -> Said:
-        picture = bar_picture(overview_bars(tables.lead_groups(source, metric), metric))
-        return Said(said, f"{words.panels_title(metric)}. {sentence} {words.BAR_INTERVALS}", picture)
+        picture = bar_picture(overview_bars(lead, metric))
+        return Said(headline, f"{words.panels_title(metric)}. {sentence} {words.BAR_INTERVALS}", picture)
 
     with accuracy:
         section(words.panels_title(metric))
-        figure = drawn(plot_lollipops, tables.lead_groups(source, metric))
-        show_figure(figure, "lollipops", words.overview_headline(groups, metric))
+        show_figure(drawn(plot_lollipops, lead), "lollipops", headline)
         with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall"):
             with st.container(width="content"):
-                show_all_models(source, metric)
+                show_all_models(source, metric, groups)
             with st.container(width="content"):
                 slides_button(source, OVERVIEW, metric, say)
             quiet(markdown_text(words.intervals_line(line)), width="content")
@@ -104,9 +105,8 @@ def show_distribution(source: Source) -> None:
 
 
 @st.fragment
-def show_all_models(source: Source, metric: str) -> None:
+def show_all_models(source: Source, metric: str, groups: pd.DataFrame) -> None:
     """A button that opens the table of all models, which is sent only then."""
-    groups = tables.by_group(source, metric)
     number = groups["model"].nunique()
     button = st.popover(f"All {number} models", type="tertiary", key="all-models", on_change="rerun", width="content")
     if not button.open:

@@ -31,12 +31,17 @@ class Counterfactual:
     @property
     def content(self) -> tuple[object, ...]:
         """Equal for copies of one history with the same changes."""
-        return (id(self.history), self.cuts, *self.shared)
+        return *self.read, self.off
+
+    @property
+    def read(self) -> tuple[object, ...]:
+        """Equal for copies in which the model reads the same, whatever is left out of the score."""
+        return id(self.history), self.cuts, tuple(sorted(self.edges.items()))
 
     @property
     def shared(self) -> tuple[object, ...]:
         """Equal for copies that can be scored in one batch."""
-        return tuple(sorted(self.edges.items())), self.off
+        return self.read[-1], self.off
 
 
 def pack_counterfactuals(
@@ -50,8 +55,14 @@ def pack_counterfactuals(
     if model.graph_token is not None:
         rows_BE = _propagated(model, changed, histories.source_B.numpy(), cut_K3.numpy())
         propagated_BE = torch.from_numpy(rows_BE).to(model.dtype)
-    off = {term.name for term in model.terms if {term.name, term.group} & first.off} | (first.off & {GRAPH_TOKEN})
-    return histories, Interventions(frozenset(off), propagated_BE, None if changed is graph else changed, cut_K3)
+    return histories, Interventions(
+        terms_off(model, first.off), propagated_BE, None if changed is graph else changed, cut_K3
+    )
+
+
+def terms_off(model: Recap, off: frozenset[str]) -> frozenset[str]:
+    """The model's terms among these names or in these groups, and `GRAPH_TOKEN` if it is named."""
+    return frozenset(term.name for term in model.terms if {term.name, term.group} & off) | (off & {GRAPH_TOKEN})
 
 
 def _propagated(model: Recap, graph: TransitionGraph, source_B: np.ndarray, cut_K3: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 Shape suffixes: B cases or variants, P POIs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
-from recap.asking.counterfactuals import Counterfactual, pack_counterfactuals
+from recap.asking.counterfactuals import Counterfactual, pack_counterfactuals, terms_off
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, CheckpointError, VocabularyError
@@ -101,9 +101,9 @@ class CaseRanker:
             return UNFITTED if isinstance(self.scorer, RecapScorer) else None
         return self._checkpoint.temperature
 
-    def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        """Totals (B, P) of counterfactual copies in one forward pass; only check-ins may be edited."""
-        return self.scorer.score(pack_histories([variant.history for variant in variants])).total
+    def _totals(self, groups: Sequence[Sequence[Counterfactual]]) -> Iterable[Tensor]:
+        """Totals (B, P) of groups of copies that differ in what is left out only; here, nothing can be."""
+        return [self.scorer.score(pack_histories([variant.history for variant in group])).total for group in groups]
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies."""
@@ -121,15 +121,17 @@ class CaseRanker:
         return found
 
     def _passes(self, variants: Sequence[Counterfactual]) -> Iterator[tuple[list[int], Tensor]]:
-        """Positions and totals of some copies at a time."""
+        """Positions and totals of some copies at a time. What differs only in what is left out is read once."""
         size = histories_per_pass(self.dataset.num_pois, _VARIANTS_PER_PASS)
         alike: dict[tuple[object, ...], list[int]] = {}
         for at, variant in enumerate(variants):
             alike.setdefault(variant.shared, []).append(at)
+        batches: dict[tuple[object, ...], list[list[int]]] = {}
         for group in alike.values():
-            for start in range(0, len(group), size):
-                some = group[start : start + size]
-                yield some, self._totals([variants[at] for at in some])
+            for some in (group[start : start + size] for start in range(0, len(group), size)):
+                batches.setdefault(tuple(variants[at].read for at in some), []).append(some)
+        for groups in batches.values():
+            yield from zip(groups, self._totals([[variants[at] for at in some] for some in groups]), strict=True)
 
     @cached_property
     def cases(self) -> pd.DataFrame:
@@ -224,8 +226,10 @@ class Predictor(CaseRanker):
     def pack(self, variants: Sequence[Counterfactual]) -> tuple[Histories, Interventions]:
         return pack_counterfactuals(variants, self.model, self.graph)
 
-    def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        return self.scorer.score(*self.pack(variants)).total
+    def _totals(self, groups: Sequence[Sequence[Counterfactual]]) -> Iterable[Tensor]:
+        left_out = [terms_off(self.model, group[0].off) for group in groups]
+        histories, changes = self.pack(groups[0])
+        return self.scorer.scores_without_each(histories, left_out, changes)
 
     def revisit_parts(self, histories: Histories, changes: Interventions = UNCHANGED) -> RevisitParts | None:
         """Prior terms, gates and corrections of the packed candidates; None while the prior is inactive."""

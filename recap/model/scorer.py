@@ -72,14 +72,19 @@ class RecapScorer:
             zeros_BK = torch.zeros(poi_BK.shape, dtype=model.dtype, device=poi_BK.device)
             return torch.stack([found.get(term.name, zeros_BK) for term in model.terms], dim=2).double()
 
-    def scores_without_each(self, histories: Histories, each: Iterable[Collection[str]]) -> Iterator[Tensor]:
+    def scores_without_each(
+        self, histories: Histories, each: Iterable[Collection[str]], changes: Interventions = UNCHANGED
+    ) -> Iterator[Tensor]:
         """Totals (B, P) without each of these sets of terms, which may hold `GRAPH_TOKEN` too; clip and correction are
-        recomputed. Bitwise equal to `score` with these terms off; features and states are computed once.
+        recomputed. Bitwise equal to `score` with these terms off; features, distances and states are computed once.
         """
-        model, states = self.model, {}
-        values = None if model.curves is None else model.features_of(histories)
+        model, states, values = self.model, {}, None
+        if model.curves is not None:
+            with torch.inference_mode():
+                distance = model.curves.locate_distances(histories.source_B)
+                values = replace(model.features_of(histories, changes), distance=distance)
         for terms in each:
-            left, has_token = Interventions(frozenset(terms)), GRAPH_TOKEN not in terms
+            left, has_token = replace(changes, off=frozenset(terms)), GRAPH_TOKEN not in terms
             with torch.inference_mode():
                 if has_token not in states:
                     states[has_token] = model.encode(histories, self.stage, self.propagated_PE, left)

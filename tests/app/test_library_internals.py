@@ -1,10 +1,12 @@
 """What is taken from inside Streamlit is still there."""
 
+import socket
 from importlib.metadata import version
 
 import pytest
 from streamlit import net_util, runtime
 from streamlit.testing.v1 import AppTest
+from streamlit.web.server.starlette import starlette_server
 
 from app import library_internals
 from app.server import _page
@@ -18,6 +20,19 @@ def test_a_foreign_origin_asks_nobody_outside() -> None:
     assert callable(net_util.get_external_ip), DIFFERS
     library_internals.ask_nobody_outside()
     assert net_util.get_external_ip() is None
+
+
+def test_messages_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection sends each message at once. `_bind_socket` names no protocol, so asyncio would not ask for it."""
+    monkeypatch.setattr(starlette_server, "_bind_socket", starlette_server._bind_socket)
+    library_internals.send_at_once()
+    with starlette_server._bind_socket("127.0.0.1", 0, 1) as listening:
+        assert listening.proto == 0, DIFFERS
+        listening.setblocking(True)
+        with socket.create_connection(listening.getsockname()):
+            accepted, _ = listening.accept()
+            with accepted:
+                assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_a_file_in_memory_has_an_address() -> None:
