@@ -99,7 +99,7 @@ def _card_button(source: Source) -> None:
 
 def show_distribution(source: Source) -> None:
     distribution = tables.distribution(source)
-    title = words.distribution_title(tail_share(distribution, 1))
+    title = words.distribution_title(distribution)
     section(title)
     show_figure(drawn(plot_distribution, distribution), "distribution", title)
 
