@@ -111,8 +111,8 @@ def fitted_curves_line(model: str, difference: MeanInterval, metric: str) -> str
         return ""
     span = f"({METRIC_LABELS[metric]} difference {signed(difference.low)} to {signed(difference.high)})"
     if difference.low <= 0 <= difference.high:
-        return f"Over all cases {model} ties with feature curves alone {span}."
-    return f"Over all cases {model} is {'ahead of' if difference.value > 0 else 'behind'} feature curves alone {span}."
+        return f"Over all cases {label_in_sentence(model)} ties with feature curves alone {span}."
+    return f"Over all cases {label_in_sentence(model)} is {'ahead of' if difference.value > 0 else 'behind'} feature curves alone {span}."
 
 
 def curves_headline(model: str, records: pd.DataFrame, curves: pd.DataFrame) -> str:
@@ -120,7 +120,7 @@ def curves_headline(model: str, records: pd.DataFrame, curves: pd.DataFrame) -> 
     lead, low, high = paired_difference(curves, records, "mrr")
     if not (lead > CURVES_LEAD and low > 0):
         return ""
-    return f"Feature curves alone rank better than {model}, by {lead:.3f} MRR ({low:.3f} to {high:.3f})."
+    return f"Feature curves alone rank better than {label_in_sentence(model)}, by {lead:.3f} MRR ({low:.3f} to {high:.3f})."
 
 
 def panels_title(metric: str) -> str:

@@ -124,6 +124,8 @@ def test_imported_predictions_stand_on_a_side(city: Workspace, city_folder: Path
     models = table_with(press(open_view("overview", metric="HR@20"), "all-models"), "Model")
     assert "theirs" not in models["Model"].tolist()  # HR@20 is not known
     check_calm(open_view("long_tail", model=answer["key"], metric="HR@1"))
+    bounds = press(open_view("long_tail", reference=answer["key"], metric="MRR"), "cohorts-table-twin")
+    assert "Theirs (at least)" in "".join(table.proto.columns for table in bounds.dataframe)
     pair = ("compare", "theirs", "markov", "--data", city_folder)
     assert_refused(recap_here(*pair), "HR@20 is not known", "has 6 places")
     text = recap_here(*pair, "--metric", "mrr", "--cell", "only_b", "--protocol", "trajectory_last")
