@@ -188,7 +188,7 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
     show_case_table(table, open_case=open_case, opens=f"{page.title} →", columns=columns, show_truth=not hides_truth)
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(markdown_text(headlines.list_line(model.label, reference.label, k)), width="content")
-        headings = USER_HEADINGS | {"mrr": bounded(USER_HEADINGS["mrr"], model.records, "mrr")}
+        headings = {**USER_HEADINGS, "mrr": bounded(USER_HEADINGS["mrr"], model.records, "mrr")}
         chart_table({"Users": tables.by_user(model)}, "by-user", headings=headings, label=headlines.BY_USER)
 
 

@@ -169,8 +169,8 @@ def test_all_models_in_one_table(
     source, *_ = find_sources(AppSettings.from_environment())
     for form in FORMS:
         asked = ("compare", "--all", city_checkpoint, "--data", city_folder, "--form", form, "--intervals")
-        table = all_models_table(source, form, intervals=True, against="Visit count")
-        assert recap_here(*asked, "--against", "visit_count").stdout == table
+        printed = recap_here(*asked, "--against", "visit_count").stdout
+        assert printed == all_models_table(source, form, intervals=True, against="Visit count")
     app = press(open_view("compare"), "compare-data")
     labels = [button.proto.label for button in app.get("download_button")]
     assert [label for label in labels if label in ("Markdown", "LaTeX", "CSV")] == ["Markdown", "LaTeX", "CSV"]
