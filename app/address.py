@@ -144,7 +144,8 @@ def current_choice(
         choose(name, choices.get(asked or ""))
         if asked is not None and asked not in choices and refused is not None:
             st.warning(refused(asked))
-    text, value = next(((text, value) for text, value in choices.items() if value == chosen(name)), ("", default))
+    latest = chosen(name)
+    text, value = next(((text, value) for text, value in choices.items() if value == latest), ("", default))
     write(**{name: None if value == default else text})
     return value
 
