@@ -32,7 +32,7 @@ from recap.storage.cache_keys import given_time_key
 from recap.storage.frames import read_validated
 from recap.storage.json_text import read_object
 from recap.storage.user_folder import user_folder
-from recap.vocabulary import VOCABULARY, TrainedOn, match_dataset, place_keys
+from recap.vocabulary import VOCABULARY, TrainedOn, hash_users, match_dataset, place_keys
 
 TOKEN_LENGTH = HASH_LENGTH
 
@@ -153,32 +153,39 @@ def _fitting(
     datasets: tuple[Source, ...], checkpoints: tuple[_FoundCheckpoint, ...]
 ) -> Iterator[tuple[Source, _FoundCheckpoint]]:
     """The pairs that share half of the dataset's places. Each folder is read once: places are counted through one table
-    of all. Published models and checkpoints without coordinates, which need more, are compared in full.
+    of all. Published models that share all places and users, and checkpoints without coordinates, are compared in full.
     """
-    here = [_keys_here(dataset.dataset_folder, dataset.dataset_hash) for dataset in datasets]
-    known = [_keys_known(found.folder, found.hash) for found in checkpoints]
+    names = [_names_here(dataset.dataset_folder, dataset.dataset_hash) for dataset in datasets]
+    here = [places for places, _ in names]
+    known = [_keys_known(checkpoint.folder, checkpoint.hash) for checkpoint in checkpoints]
     if not here or not known:
         return
-    keys, at = np.unique(np.concatenate([*here, *known]), return_inverse=True)
+    keys, number = np.unique(np.concatenate([*here, *known]), return_inverse=True)
     owner = np.repeat(np.arange(len(here) + len(known)), [len(places) for places in (*here, *known)])
     shape = (len(here) + len(known), len(keys))
-    occurs = sparse.csr_matrix((np.ones(len(owner), np.int32), (owner, at)), shape=shape)
+    occurs = sparse.csr_matrix((np.ones(len(owner), np.int32), (owner, number)), shape=shape)
     shared = (occurs[: len(here)] @ occurs[len(here) :].T).toarray()
     for row, dataset in enumerate(datasets):
-        for column, found in enumerate(checkpoints):
-            is_like = len(here[row]) > 0 and 2 * shared[row, column] >= len(here[row])
-            is_checked = len(known[column]) == 0 or (is_like and found.trained_on.published)
-            is_own = dataset.dataset_hash == found.trained_on.hash
-            if is_own or (not _match(dataset, found)[1] if is_checked else is_like):
-                yield dataset, found
+        places, users = names[row]
+        for column, checkpoint in enumerate(checkpoints):
+            trained_on = checkpoint.trained_on
+            needed = len(places) if trained_on.published else len(places) / 2
+            is_like = len(places) > 0 and shared[row, column] >= needed
+            is_like = is_like and (not trained_on.published or users == trained_on.users_hash)
+            is_checked = len(known[column]) == 0 or (is_like and trained_on.published)
+            is_own = dataset.dataset_hash == trained_on.hash
+            if is_own or (not _match(dataset, checkpoint)[1] if is_checked else is_like):
+                yield dataset, checkpoint
 
 
 @lru_cache(maxsize=4096)
-def _keys_here(folder: Path, dataset_hash: str) -> np.ndarray:
+def _names_here(folder: Path, dataset_hash: str) -> tuple[np.ndarray, str]:
+    """The keys of a dataset's places, and the hash of its users."""
     try:
-        return place_keys(read_names(folder).pois)
+        names = read_names(folder)
+        return place_keys(names.pois), hash_users(names)
     except RecapError:
-        return place_keys(pd.DataFrame())
+        return place_keys(pd.DataFrame()), ""
 
 
 @lru_cache(maxsize=4096)
