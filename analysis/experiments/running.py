@@ -31,7 +31,7 @@ from recap.baselines import PRETRAINED
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
 from recap.data.cases import PROTOCOLS, Protocol
 from recap.data.dataset import Dataset
-from recap.errors import ConfigError, DataError
+from recap.errors import ConfigError, DataError, RecapError
 from recap.evaluation.cases import is_known_place
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import read_records, write_records
@@ -41,6 +41,8 @@ from recap.pretrained.curves_file import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_text
+from recap.storage.cache_keys import cache_key
+from recap.storage.json_text import read_object
 from recap.storage.tensors import load_tensors
 from recap.training.baselines import build_baseline
 from recap.training.run import StopRequest, train
@@ -165,13 +167,13 @@ def _measure_training(
 ) -> _Measured:
     working = checkpoint.folder / TRAINING_FOLDER
     config = checkpoint.manifest.train
-    name = protocol + "-given-time" * arm.given_time
-    measured, ranked = (working / f"{name}.{kind}" for kind in ("json", "parquet"))
     asked = checkpoint.given_time if arm.given_time else checkpoint
-    if measured.is_file() and ranked.is_file():
-        values = ArmResult.model_validate_json(measured.read_text()).values
+    key = cache_key(dataset.hash, asked.hash)[:12]
+    measured, ranked = (working / f"{protocol}-{key}.{kind}" for kind in ("json", "parquet"))
+    try:
+        values = ArmResult.parse(read_object(measured)).values
         records = read_records(ranked)[0]
-    else:
+    except RecapError:  # not measured yet, by another version, or damaged
         values, records = measure(asked.scorer(dataset, graph), dataset, graph, protocol)
         values |= {"cost": _cost(checkpoint), "val": asked.manifest.best.val}
         if isinstance(config, TrainConfig) and config.model.has_token:
