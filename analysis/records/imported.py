@@ -140,6 +140,6 @@ def _files(pattern: str) -> list[tuple[Path, bool]]:
         return shipped
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _said(path: Path, changed_ns: int) -> dict[str, str]:
     return {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}

@@ -1,6 +1,5 @@
 """A training from dataset to checkpoint, resumable at any step."""
 
-import json
 import logging
 import platform
 import shutil
@@ -38,6 +37,7 @@ from recap.pretrained.curves_file import PretrainedCurves
 from recap.probabilities import UNFITTED
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
+from recap.storage.json_text import read_json
 from recap.training.baselines import MOST_PLACES, build_baseline
 from recap.training.given_time import GivenTimeTraining
 from recap.training.group import Group
@@ -167,7 +167,7 @@ def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, r
     if not resume or not path.is_file():
         return
     try:
-        earlier = json.loads(path.read_text(encoding="utf-8"))
+        earlier = read_json(path)
         started_on, trained_with = str(earlier["dataset_hash"]), dict(earlier["train"])
         with suppress(ConfigError):  # another kind of model, or retired options: no resume
             trained_with = type(config).parse(trained_with).model_dump(mode="json")

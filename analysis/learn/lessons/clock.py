@@ -13,6 +13,7 @@ import torch
 from analysis.formatting import chance, percent, signed, times, user_name, weekday_clock
 from analysis.learn import lesson
 from analysis.learn.charts import Bar, Bars, Lines, Meaning, Series
+from analysis.records.accuracy import is_hit
 from analysis.records.case_groups import PANELS, is_known_place, panel_of_cases
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -168,7 +169,7 @@ def _check(plain: Workspace, given: Workspace) -> lesson.LessonQuestion:
     gains, facts = [], []
     for name, found, most, mask in kinds:
         users = without[c.USER].to_numpy()[mask]
-        hits = [table[c.RANK].to_numpy()[mask] <= most for table in (without, timed)]
+        hits = [is_hit(table, most)[mask] for table in (without, timed)]
         gain = lesson.share_of(hits[1].astype(float) - hits[0], users)
         gains.append(bool(gain.low > 0) and len(np.unique(users)) > 1)
         facts.append(

@@ -116,12 +116,12 @@ def _scene(
     columns = tuple(map(str, range(len(shares))))
     curve = Lines(f"{finding} Two rising lines.", "Threshold", columns, lines, threshold)
     is_rare = records[c.TRANSITION_COUNT].to_numpy() <= threshold
-    found, users = records[c.RANK].to_numpy() <= _K, records[c.USER].to_numpy()
+    hit_N, users = is_hit(records, _K), records[c.USER].to_numpy()
     bars = []
     for rare, kind in ((False, "Frequent"), (True, "Rare")):
         for popular, place in ((True, "popular place"), (False, "other place")):
             mask = (is_rare == rare) & (is_popular == popular)
-            share = lesson.share_of(found[mask], users[mask])
+            share = lesson.share_of(hit_N[mask], users[mask])
             value = share.value if mask.any() else 0.0
             meaning: Meaning = "truth" if rare else "baseline"
             bars.append(Bar(f"{kind}, {place}", value, percent(value), meaning, share.low, share.high))

@@ -245,7 +245,7 @@ def stop_at(step: int) -> dict[str, Any]:
 
 
 def test_resume_needs_the_same_configuration_and_dataset(tmp_path: Path) -> None:
-    """Another seed or another city is refused by name, and the state stays usable."""
+    """Another seed or city is refused by name, a damaged configuration too, and the state stays usable."""
     out = tmp_path / "out"
     assert train(small_city(), CONFIG, out, device=CPU, **stop_at(4)) is None
     other = small_training(seed=1, batch_size=32)
@@ -255,6 +255,13 @@ def test_resume_needs_the_same_configuration_and_dataset(tmp_path: Path) -> None
         train(small_dataset(habit_rows(seed=1)), CONFIG, out, device=CPU, resume=True)
     with pytest.raises(FolderInUseError, match="--resume"):
         train(small_city(), CONFIG, out, device=CPU)
+    stored = out / "training" / "config.json"
+    whole = stored.read_text()
+    for damaged in ("{half", "[]", "{}", "[" * 100_000):
+        stored.write_text(damaged)
+        with pytest.raises(CheckpointError, match=r"config\.json is damaged"):
+            train(small_city(), CONFIG, out, device=CPU, resume=True)
+    stored.write_text(whole)
     checkpoint = train(small_city(), CONFIG, out, device=CPU, resume=True)
     assert checkpoint is not None
     with pytest.raises(FolderInUseError, match="finished checkpoint"):
