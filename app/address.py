@@ -81,8 +81,8 @@ def linked_lists(*names: str) -> dict[str, list[str]] | None:
 
 def linked(*names: str) -> dict[str, str | None] | None:
     """As `linked_lists`, the last value of each field."""
-    found = linked_lists(*names)
-    return None if found is None else {name: texts[-1] if texts else None for name, texts in found.items()}
+    lists = linked_lists(*names)
+    return None if lists is None else {name: texts[-1] if texts else None for name, texts in lists.items()}
 
 
 def write(**fields: str | Sequence[str] | None) -> None:

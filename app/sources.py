@@ -137,7 +137,7 @@ def find_sources(settings: AppSettings) -> list[Source]:
 def _paired(datasets: tuple[Source, ...], checkpoints: tuple[_FoundCheckpoint, ...]) -> list[Source]:
     """Every dataset with the checkpoints that open with it, `pretrained`, or no model; with distinct labels."""
     by_hash = {dataset.dataset_hash: dataset for dataset in datasets}
-    own = [(by_hash[found.trained_on.hash], found) for found in checkpoints if found.trained_on.hash in by_hash]
+    own = [(by_hash[one.trained_on.hash], one) for one in checkpoints if one.trained_on.hash in by_hash]
     fitting = dict.fromkeys([*own, *_fitting(datasets, checkpoints)])
     sources = [_trained(*pair, asked) for pair in fitting for asked in (False, True)[: 1 + pair[1].can_read_time]]
     paired = {source.dataset_hash for source in sources}
@@ -200,8 +200,8 @@ def what_is_new(source: Source) -> str:
     """How many users and places are new to a checkpoint of another dataset; empty for others."""
     if not source.is_elsewhere or source.checkpoint_folder is None:
         return ""
-    found = _checkpoint_in(source.checkpoint_folder)
-    return "" if found is None else _match(source.without_checkpoint, found)[0]
+    checkpoint = _checkpoint_in(source.checkpoint_folder)
+    return "" if checkpoint is None else _match(source.without_checkpoint, checkpoint)[0]
 
 
 def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
@@ -212,12 +212,12 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
     here = _dataset_in(source.dataset_folder)
     offered = {dataset.dataset_hash for dataset in _datasets(settings)}
     checkpoints = list(_checkpoints(settings))
-    has_none = all(found.trained_on.hash != source.dataset_hash for found in checkpoints)
-    for found in checkpoints:
-        is_given = found.folder == settings.checkpoint and source.dataset_folder == settings.data
-        is_earlier = has_none and here is not None and found.trained_on.name == here.name
-        if here is not None and found.trained_on.hash not in offered and (is_given or is_earlier):
-            refusal = _match(here, found)[1]
+    has_none = all(checkpoint.trained_on.hash != source.dataset_hash for checkpoint in checkpoints)
+    for checkpoint in checkpoints:
+        is_given = checkpoint.folder == settings.checkpoint and source.dataset_folder == settings.data
+        is_earlier = has_none and here is not None and checkpoint.trained_on.name == here.name
+        if here is not None and checkpoint.trained_on.hash not in offered and (is_given or is_earlier):
+            refusal = _match(here, checkpoint)[1]
             if refusal:
                 return refusal
     return None
@@ -229,10 +229,10 @@ def _match(dataset: Source, checkpoint: _FoundCheckpoint) -> tuple[str, str]:
     if dataset.dataset_hash == checkpoint.trained_on.hash:
         return "", ""
     try:
-        found = match_dataset(checkpoint.folder, checkpoint.trained_on, read_names(dataset.dataset_folder))
+        match = match_dataset(checkpoint.folder, checkpoint.trained_on, read_names(dataset.dataset_folder))
     except RecapError as error:
         return "", str(error)
-    return ("" if found is None else found.line), ""
+    return ("" if match is None else match.line), ""
 
 
 def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | None:
@@ -263,8 +263,8 @@ def dataset_source(folder: Path) -> Source | None:
 
 def own_datasets() -> dict[Path, str]:
     """Datasets in the user's folder, and their names."""
-    found = map(_dataset_in, _subfolders(_home() / "datasets"))
-    return {dataset.dataset_folder: dataset.name for dataset in found if dataset is not None}
+    datasets = map(_dataset_in, _subfolders(_home() / "datasets"))
+    return {dataset.dataset_folder: dataset.name for dataset in datasets if dataset is not None}
 
 
 def other_question(sources: list[Source], source: Source) -> Source | None:
@@ -277,15 +277,15 @@ def other_question(sources: list[Source], source: Source) -> Source | None:
     return next(fits, None) if source.checkpoint_hash is not None else None
 
 
-def _trained(dataset: Source, found: _FoundCheckpoint, given_time: bool) -> Source:
+def _trained(dataset: Source, checkpoint: _FoundCheckpoint, given_time: bool) -> Source:
     """A dataset with a checkpoint; of another dataset's, the token names both."""
-    is_own = found.trained_on.hash == dataset.dataset_hash
-    own = given_time_key(found.hash) if given_time else found.hash
+    is_own = checkpoint.trained_on.hash == dataset.dataset_hash
+    own = given_time_key(checkpoint.hash) if given_time else checkpoint.hash
     key = own if is_own else hashlib.sha256(f"{dataset.dataset_hash} {own}".encode()).hexdigest()
-    facts: dict[str, Any] = {"model": found.model, "train": found.train, "is_elsewhere": not is_own}
-    facts |= {"checkpoint_folder": found.folder, "checkpoint_hash": own, "given_time": given_time}
+    facts: dict[str, Any] = {"model": checkpoint.model, "train": checkpoint.train, "is_elsewhere": not is_own}
+    facts |= {"checkpoint_folder": checkpoint.folder, "checkpoint_hash": own, "given_time": given_time}
     made = _with_model(dataset, key, **facts)
-    return made if is_own else replace(made, label=one_line(f"{made.label}, trained on {found.trained_on.name}"))
+    return made if is_own else replace(made, label=one_line(f"{made.label}, trained on {checkpoint.trained_on.name}"))
 
 
 def _pretrained(dataset: Source, *, given_time: bool = False) -> Source | None:
@@ -301,8 +301,8 @@ def _pretrained(dataset: Source, *, given_time: bool = False) -> Source | None:
 
 
 def _with_model(dataset: Source, key: str, **facts: Any) -> Source:
-    found = replace(dataset, token=key[:TOKEN_LENGTH], **facts)
-    return replace(found, label=one_line(f"{dataset.name} · {found.model_label}"))
+    source = replace(dataset, token=key[:TOKEN_LENGTH], **facts)
+    return replace(source, label=one_line(f"{dataset.name} · {source.model_label}"))
 
 
 def _bundles(settings: AppSettings) -> list[Path]:

@@ -99,8 +99,8 @@ def run_experiment(
         elif arm.baseline is not None:
             started = time.process_time()
             if arm.baseline == PRETRAINED:
-                found = PretrainedCheckpoint.of(dataset, pretrained, keep=False, given_time=arm.given_time)
-                scorer: Scorer = found.fit(dataset, graph).scorer(dataset, graph)
+                unfitted = PretrainedCheckpoint.of(dataset, pretrained, keep=False, given_time=arm.given_time)
+                scorer: Scorer = unfitted.fit(dataset, graph).scorer(dataset, graph)
             else:
                 scorer = build_baseline(arm.baseline, dataset, graph)
             cost = {"processor_seconds": time.process_time() - started}
@@ -144,11 +144,11 @@ def _train(
 
 
 def _imported(name: str, dataset: Dataset) -> ImportedPredictions:
-    found = named_predictions(dataset.hash, name)
-    if found is None:
+    predictions = named_predictions(dataset.hash, name)
+    if predictions is None:
         there = ", ".join(item.name for item in find_predictions(dataset.hash)) or "none"
         raise ConfigError(f"no imported predictions of this dataset are called {name!r}; there are: {there}")
-    return found
+    return predictions
 
 
 def _measure_imported(arm: Arm, imported: ImportedPredictions, dataset: Dataset, protocol: Protocol) -> _Measured:
@@ -201,7 +201,7 @@ def _cost(checkpoint: Checkpoint) -> dict[str, float]:
     tensors, _ = load_tensors(checkpoint.folder / WEIGHTS)
     return {
         "train_minutes": summary["seconds"] / 60,
-        **({"processor_seconds": found} if (found := summary.get("processor_seconds")) else {}),
+        **({"processor_seconds": processor} if (processor := summary.get("processor_seconds")) else {}),
         "test_seconds": summary["test_seconds"],
         "reserved_gpu_gb": summary["reserved_gpu_bytes"] / 1e9,
         "parameters": float(sum(tensor.numel() for tensor in tensors.values() if tensor.is_floating_point())),
@@ -238,7 +238,7 @@ def _comparisons(spec: ExperimentSpec, dataset: Dataset, done: list[_Measured]) 
     protocols = PROTOCOLS if spec.protocol == "every_next" else (spec.protocol,)
     for (one, other), protocol in product(spec.compare, protocols):
         sides = [
-            [records_of_run(found.records, dataset, protocol) for found in done if found.result.arm == name]
+            [records_of_run(run.records, dataset, protocol) for run in done if run.result.arm == name]
             for name in (one, other)
         ]
         every = [*sides[0], *sides[1]]
@@ -249,6 +249,6 @@ def _comparisons(spec: ExperimentSpec, dataset: Dataset, done: list[_Measured]) 
             to_new = compare_means(*new, metrics=known, groups=("all",)).assign(group="new")
             table = pd.concat([table, to_new], ignore_index=True)
         for row in comparison_rows(table.drop(columns=["value", "baseline"])):
-            found = {name: value for name, value in row.items() if value == value}  # without NaN
-            rows.append(ArmComparison.parse({"arm": one, "other": other, "protocol": protocol} | found))
+            numbers = {name: value for name, value in row.items() if value == value}  # without NaN
+            rows.append(ArmComparison.parse({"arm": one, "other": other, "protocol": protocol} | numbers))
     return tuple(rows)

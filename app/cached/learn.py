@@ -40,6 +40,6 @@ def _lesson(source: Source, number: int) -> Lesson:
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
-def scene(source: Source, number: int, at: tuple[int, ...]) -> Scene:
+def scene(source: Source, number: int, positions: tuple[int, ...]) -> Scene:
     """The scene at these positions of the lesson's handles."""
-    return _lesson(_model_of(source, number), number).scene(at)
+    return _lesson(_model_of(source, number), number).scene(positions)

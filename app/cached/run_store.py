@@ -42,15 +42,15 @@ def build_specs_of(source: Source, **request: Any) -> list[RunSpec]:
 
 
 def leases(store: RunStore, run_ids: list[str]) -> dict[str, Lease]:
-    found = {}
+    devices = {}
     for run_id in run_ids:
         try:
             device = store.get(run_id).read_state().device
         except RecapError:
             continue
         if device is not None:
-            found[run_id] = device
-    return found
+            devices[run_id] = device
+    return devices
 
 
 def source_of(run: RunFolder) -> Source | None:
@@ -68,8 +68,8 @@ def better_source(trained: Source) -> tuple[Source, str]:
     other = dataset_source(trained.dataset_folder)
     if other is None or other.model != PRETRAINED or is_large(trained):
         return trained, ""
-    found = _compare(trained)
-    return trained if found.is_better else other, found.sentence(model_label(trained))
+    comparison = _compare(trained)
+    return trained if comparison.is_better else other, comparison.sentence(model_label(trained))
 
 
 @st.cache_data(max_entries=32, show_spinner="Comparing with the pretrained model", hash_funcs=BY_MODEL)

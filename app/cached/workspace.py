@@ -107,10 +107,10 @@ def model_label(source: Source, model: str | None = None) -> str:
     name = model or source.imported or DEFAULT_BASELINE
     if name in MODEL_LABELS:
         return MODEL_LABELS[name]
-    found = imported_predictions(source).get(name)
-    if found is None:
+    predictions = imported_predictions(source).get(name)
+    if predictions is None:
         raise RecapError(f"the imported predictions {name} are gone; import them again")
-    return found.name
+    return predictions.name
 
 
 def imported_predictions(source: Source) -> dict[str, ImportedPredictions]:
@@ -147,8 +147,8 @@ class Ranker:
         """Whether it knows the time of the next check-in, see `Source.reads_time`."""
         if self.model is None:
             return self.source.reads_time
-        found = imported_predictions(self.source).get(self.model)
-        return is_time_given(model_label(self.source, self.model)) if found is None else found.given_time
+        predictions = imported_predictions(self.source).get(self.model)
+        return is_time_given(model_label(self.source, self.model)) if predictions is None else predictions.given_time
 
     @property
     def records(self) -> pd.DataFrame:
@@ -166,8 +166,8 @@ BY_RANKER: Final[HashFuncs] = BY_DATASET | {Ranker: lambda ranker: cache_key(ran
 
 
 def checkpoints_of(source: Source) -> list[Source]:
-    found = find_sources(AppSettings.from_environment())
-    return [item for item in found if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
+    sources = find_sources(AppSettings.from_environment())
+    return [item for item in sources if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
 
 
 def rankers_by_token(rankers: Sequence[Ranker]) -> dict[str, Ranker]:

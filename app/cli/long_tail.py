@@ -37,12 +37,12 @@ def open_named(model: ModelArgument, data: DataOption, given_time: GivenTimeOpti
     opened = Workspace.open(data)
     if model in BASELINES:
         return open_other(opened, model, given_time=given_time)
-    found = opened.with_model(model, given_time=given_time)
-    found.checkpoint  # noqa: B018 # verified, even where its records are kept
+    named = opened.with_model(model, given_time=given_time)
+    named.checkpoint  # noqa: B018 # verified, even where its records are kept
     with progress_console.status("Ranking every case"):
-        found.records()
-    say_what_is_new(found.match)
-    return found
+        named.records()
+    say_what_is_new(named.match)
+    return named
 
 
 @answers

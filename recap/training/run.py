@@ -116,7 +116,7 @@ def train(
 
 @contextmanager
 def _locked(out: Path, resume: bool) -> Iterator[None]:
-    """A training's folder, made and locked; what holds no file in the end is removed. Raises as `train`."""
+    """A training's folder, made and locked, and removed if it holds no file at the end. Raises as `train`."""
     _check_folder(out, resume)
     is_new, working = not out.exists(), out / TRAINING_FOLDER
     try:

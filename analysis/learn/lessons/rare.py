@@ -60,10 +60,12 @@ def build(world: Workspace) -> lesson.Lesson:
                 "threshold", "Rare means seen at most … times", tuple(map(str, range(_MOST + 1))), TAIL_MAX_COUNT
             ),
         ),
-        scene=lambda at: _scene(shares, records, is_popular, at[0]),
+        scene=lambda handles: _scene(shares, records, is_popular, handles[0]),
         idea=f"{_OUTLINE.reveal}{_who_finds(world, is_popular)}",
         check=_check(world, cases),
-        deeper=lesson.Deeper("long_tail", "Move the threshold in Long tail", moved=lambda at: {"eta": str(at[0])}),
+        deeper=lesson.Deeper(
+            "long_tail", "Move the threshold in Long tail", moved=lambda handles: {"eta": str(handles[0])}
+        ),
     )
 
 
@@ -75,11 +77,11 @@ def _who_finds(world: Workspace, is_popular: np.ndarray) -> str:
         return ""
     transitions, visits = (is_hit(world.with_model(name).records(), _K) for name in ("markov", "visit_count"))
     new = asked & ~is_known_place(cases)
-    said = (
+    text = (
         f" Training never saw {count_of(int(asked.sum()), 'next transition')} to popular places. Counting transitions "
     )
-    said += f"finds {percent(transitions[asked].mean())} of them, counting past visits {percent(visits[asked].mean())}"
-    return f"{said}; of those to places new to the user {percent(visits[new].mean())}." if new.any() else f"{said}."
+    text += f"finds {percent(transitions[asked].mean())} of them, counting past visits {percent(visits[asked].mean())}"
+    return f"{text}; of those to places new to the user {percent(visits[new].mean())}." if new.any() else f"{text}."
 
 
 def _sample(world: Workspace, cases: pd.DataFrame) -> Bars:

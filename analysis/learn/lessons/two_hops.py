@@ -66,7 +66,7 @@ def build(world: Workspace) -> lesson.Lesson:
                 "list",
             ),
         ),
-        scene=lambda at: _scene(town, source, target, poi_of(town, _MIDDLES[at[0]])),
+        scene=lambda handles: _scene(town, source, target, poi_of(town, _MIDDLES[handles[0]])),
         idea=_OUTLINE.reveal,
         check=_check(world, len(unseen), int(unseen[c.TWO_STEP_WALK].sum())),
         deeper=_deeper(world, int(unseen.index[0])),
