@@ -7,6 +7,7 @@ import streamlit as st
 from app.cached.workspace import BY_DATASET, BY_MODEL, is_large, model_label, open_workspace
 from app.settings import AppSettings
 from app.sources import Source, dataset_source, find_sources
+from app.threads import share_cores
 from recap.baselines import PRETRAINED
 from recap.errors import RecapError
 from recap.runs.execution.control import ensure_runner
@@ -75,9 +76,9 @@ def better_source(trained: Source) -> tuple[Source, str]:
 @st.cache_data(max_entries=32, show_spinner="Comparing with the pretrained model", hash_funcs=BY_MODEL)
 def _compare(trained: Source) -> "AgainstPretrained":
     from analysis.compare.with_pretrained import compare_with_pretrained
-    from app import threads  # noqa: F401 # here: loads torch, on one thread
     from recap.checkpoint import Checkpoint
 
+    share_cores()
     assert trained.checkpoint_folder is not None
     opened, keep = open_workspace(trained), not AppSettings.from_environment().read_only
     return compare_with_pretrained(Checkpoint.load(trained.checkpoint_folder), opened.dataset, opened.graph, keep=keep)

@@ -38,6 +38,7 @@ from app.cached.workspace import (
     read_records,
 )
 from app.sources import Source
+from app.threads import share_cores
 from recap import columns as c
 from recap.baselines import AT_TIME, BASELINES, FEATURE_CURVES, visit_counter
 
@@ -109,6 +110,7 @@ def next_records(source: Source) -> dict[str, pd.DataFrame]:
         return {}
     counters = (AT_TIME,) if source.reads_time else ("count_plus_markov", "visit_count")
     names = [None, *(name for name in counters if name != source.model)]
+    share_cores()
     opened = [open_workspace(source, name) for name in names]
     return {workspace.label: workspace.next_records() for workspace in opened}
 
@@ -141,7 +143,7 @@ def notable(source: Source) -> list[NotableCase]:
 def _notable(source: Source, *, all_ablated: bool) -> list[NotableCase]:
     may_ablate = source.has_parts and not all_ablated and not is_large(source)
     if may_ablate:
-        from app import threads  # noqa: F401 # here: loads torch, on one thread
+        share_cores()
     return find_notable(open_workspace(source), may_ablate=may_ablate)
 
 

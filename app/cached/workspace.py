@@ -21,6 +21,7 @@ from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.workspace import ReportProgress, Workspace
 from app.settings import AppSettings
 from app.sources import Source, find_sources
+from app.threads import share_cores
 from recap.baselines import BASELINES
 from recap.errors import RecapError
 from recap.storage.cache_keys import cache_key
@@ -262,7 +263,10 @@ def _first_case(source: Source, is_ranked: bool, has_causes: bool) -> int:
     records = opened.records() if is_ranked and source.imported is None else None
     causes = kept_causes(source) if has_causes else None
     can_ablate = source.has_parts and not is_large(source)
-    ablate = partial(describe_ablations, opened.predictor) if can_ablate and causes is None else None
+    ablate = None
+    if can_ablate and causes is None:
+        share_cores()
+        ablate = partial(describe_ablations, opened.predictor)
     return best_first_case(opened.cases, records, causes, ablate)
 
 
@@ -280,8 +284,7 @@ def waiting(message: str) -> Iterator[ReportProgress]:
     Do not use it inside a cached function. Streamlit would repeat its elements, empty, at every later call, and the
     browser would rebuild maps and tables after them.
     """
-    from app import threads  # noqa: F401 # here: loads torch, on one thread
-
+    share_cores()
     with st.container(), st.spinner(message):
         bar = st.empty()
 

@@ -73,7 +73,7 @@ def _fitted_curves(
         from recap.training.trainer import Trainer  # here: other baselines are opened without it
 
         say(FITTING.format(data=fitted_on.manifest.name))
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, torch.random.fork_rng([]):
             config = feature_curves().override(["validation_cases=1"])  # the last epoch is kept anyway
             trainer = Trainer(fitted_on, config, Path(folder), torch.device("cpu"))
             trainer.run()

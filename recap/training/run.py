@@ -90,7 +90,8 @@ def train(
     if isinstance(config, TrainConfig) and config.model.prior.start == "pretrained":
         identity["pretrained_hash"] = (pretrained or PretrainedCurves.packaged()).hash
     shared = {"journal_folder": journal_folder, "group": group, "pretrained": pretrained}
-    with _locked(out, resume) if group.is_writer else nullcontext():  # the others come when the writer has checked
+    lock = _locked(out, resume) if group.is_writer else nullcontext()  # the others come when the writer has checked
+    with lock, torch.random.fork_rng([device] if device.type == "cuda" else []):  # the caller's numbers go on after it
         if group.is_writer:
             _check_identity(working / CONFIG, identity, config, resume)
         trainer = build_trainer(dataset, config, working, device, **shared)

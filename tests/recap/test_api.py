@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import torch
 from shapely.geometry import Point
 
 import recap
@@ -204,10 +205,12 @@ def test_a_table_of_metrics_is_the_evaluation(name: str, protocol: Any) -> None:
 
 
 def test_a_trained_model_lasts_as_long_as_its_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a folder the checkpoint goes with the model, or with the error; with one it opens again."""
+    """Without a folder the checkpoint goes with the model, or with the error; with one it opens again. Whoever trains
+    or fits keeps their own random numbers.
+    """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
-    data = walking_dataset()
+    data, random = walking_dataset(), torch.get_rng_state()
     steps: list[Any] = []
     kept = recap.train(
         data, PRESET, out=tmp_path / "kept", epochs=EPOCHS, seed=5, settings=SETTINGS, watch=steps.append
@@ -218,6 +221,8 @@ def test_a_trained_model_lasts_as_long_as_its_variable(tmp_path: Path, monkeypat
     assert set(table.columns) >= {"user_id", "as_of", "rank", "poi_id", "score", "probability"}
     pd.testing.assert_frame_equal(opened.predict(data), table)
     pd.testing.assert_frame_equal(opened.evaluate(data), model.evaluate(data))
+    recap.load("feature_curves").predict(data)
+    assert torch.equal(torch.get_rng_state(), random)
     del model
     gc.collect()
     assert list((tmp_path / "temporary").glob("recap-*")) == []

@@ -10,11 +10,7 @@ from analysis.glossary import TERMS
 from analysis.learn.course import COURSE
 from analysis.learn.lesson import Lesson, LessonQuestion, LessonUnavailableError, Scene, Training
 from analysis.learn.progress import CourseProgress
-from app import (
-    address,
-    state,
-    threads,  # noqa: F401 # one thread
-)
+from app import address, state
 from app.cached import learn as cached
 from app.classroom import current_classroom
 from app.components.learn import place, words
@@ -23,6 +19,7 @@ from app.components.learn.scenes import move_handles, one_handle, show_chart, sh
 from app.components.text import act_button, quiet, section
 from app.pages import PAGES
 from app.sources import Source
+from app.threads import share_cores
 from recap.machine.printable import markdown_text
 
 _NARROW: Final = 240
@@ -140,6 +137,7 @@ def _show_training(lesson: Lesson, training: Training) -> None:
             def report(done: int, total: int, words: str) -> None:
                 bar.progress(min(done / total, 1.0), words)
 
+            share_cores()
             made[tuple(positions)] = training.run(tuple(positions), report)
             bar.empty()
         if tuple(positions) in made:
