@@ -20,7 +20,7 @@ from shapely.geometry import Point
 import recap
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.errors import CaseError, ConfigError, DataError, FolderInUseError, RecapError
+from recap.errors import CaseError, ConfigError, DataError, RecapError
 from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.training.baselines import build_baseline
@@ -212,9 +212,7 @@ def test_a_trained_model_lasts_as_long_as_its_variable(tmp_path: Path, monkeypat
     (tmp_path / "temporary").mkdir()
     data, random = walking_dataset(), torch.get_rng_state()
     steps: list[Any] = []
-    kept = recap.train(
-        data, PRESET, out=tmp_path / "kept", epochs=EPOCHS, seed=5, settings=SETTINGS, watch=steps.append
-    )
+    recap.train(data, PRESET, out=tmp_path / "kept", epochs=EPOCHS, seed=5, settings=SETTINGS, watch=steps.append)
     model = recap.train(data, PRESET, epochs=EPOCHS, seed=5, settings=SETTINGS)
     assert steps and list((tmp_path / "temporary").glob("recap-*")) == [model.name]
     table, opened = model.predict(data), recap.load(str(tmp_path / "kept"))
@@ -226,8 +224,6 @@ def test_a_trained_model_lasts_as_long_as_its_variable(tmp_path: Path, monkeypat
     del model
     gc.collect()
     assert list((tmp_path / "temporary").glob("recap-*")) == []
-    with pytest.raises(FolderInUseError):
-        recap.train(data, PRESET, out=kept.name, epochs=EPOCHS, settings=SETTINGS)
     with pytest.raises(DataError, match="no validation case"):
         recap.train(walking_dataset(users=1, days=1), PRESET, epochs=EPOCHS, settings=SETTINGS)
     gc.collect()
