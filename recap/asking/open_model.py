@@ -44,7 +44,7 @@ def open_model(
     device: torch.device | str = "cpu",
     given_time: bool = False,
     keep: bool = True,
-    say: Callable[[str], None] = _log.info,
+    say: Callable[[str], None] = _log.warning,
 ) -> CaseRanker:
     """The model that a name means, opened on the dataset or on its extension; baselines are on the CPU. Curves that are
     not fitted to the dataset yet are fitted first; ``say`` receives a line before.

@@ -36,7 +36,7 @@ def build_baseline(
     *,
     fitted_on: Dataset | None = None,
     keep: bool = True,
-    say: Callable[[str], None] = _log.info,
+    say: Callable[[str], None] = _log.warning,
 ) -> Scorer:
     """A baseline by its name. ``fitted_on``: what the curves are fitted to, if ``dataset`` is its extension;
     ``keep``: whether to write a new fit to the cache; ``say`` receives a line before. Raises ConfigError: unknown name;

@@ -204,9 +204,11 @@ def test_a_table_of_metrics_is_the_evaluation(name: str, protocol: Any) -> None:
     assert found.loc["all", "mrr"] == metrics["all"]["mrr"]
 
 
-def test_a_trained_model_lasts_as_long_as_its_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trained_model_lasts_as_long_as_its_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     """Without a folder the checkpoint goes with the model, or with the error; with one it opens again. Whoever trains
-    or fits keeps their own random numbers.
+    or fits keeps their own random numbers; a fit is said.
     """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
@@ -220,7 +222,7 @@ def test_a_trained_model_lasts_as_long_as_its_variable(tmp_path: Path, monkeypat
     pd.testing.assert_frame_equal(opened.predict(data), table)
     pd.testing.assert_frame_equal(opened.evaluate(data), model.evaluate(data))
     recap.load("feature_curves").predict(data)
-    assert torch.equal(torch.get_rng_state(), random)
+    assert torch.equal(torch.get_rng_state(), random) and "Fitting the curves to small, once" in caplog.text
     del model
     gc.collect()
     assert list((tmp_path / "temporary").glob("recap-*")) == []
