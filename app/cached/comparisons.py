@@ -60,9 +60,7 @@ def default_pair(source: Source) -> tuple[str, str]:
     return visit_counter(source.reads_time), own
 
 
-def all_models_table(
-    source: Source, form: str, *, intervals: bool, metric: str = "hr20", against: str | None = None
-) -> str:
+def all_models_table(source: Source, form: str, *, intervals: bool, metric: str, against: str | None = None) -> str:
     """All sides that have ranked the test cases, in a form of `write_table`."""
     options = [option for option in side_options(source).values() if option.reads_time == source.reads_time]
     ranked = {option.label: option.records for option in options if option.is_kept}

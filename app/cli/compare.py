@@ -30,7 +30,7 @@ def compare(
         typer.Argument(metavar="A", help="A checkpoint folder, pretrained, a baseline, or imported predictions."),
     ] = None,
     b: Annotated[str | None, typer.Argument(metavar="B", help="The other side; differences are B minus A.")] = None,
-    metric: MetricOption = "hr20",
+    metric: MetricOption = None,
     protocol: ProtocolOption = "every_step",
     weighted: Annotated[
         bool, typer.Option("--weighted", help="Over all cases, use the paper's share of frequent ones.")
@@ -72,7 +72,7 @@ def _pair(
     data: Path,
     a: str,
     b: str,
-    metric: str,
+    metric: str | None,
     protocol: "Protocol",
     weighted: bool,
     seeds: list[Path],
@@ -85,6 +85,7 @@ def _pair(
     from analysis.compare.comparison import PairedCases, found_within
     from analysis.compare.comparison import compare as compare_sides
     from analysis.compare.side import check_same_question, sides_with_seeds
+    from analysis.records.accuracy import fitting_metric
     from analysis.workspace import Workspace
     from recap.errors import ConfigError
 
@@ -92,6 +93,7 @@ def _pair(
         raise ConfigError("--cell lists numbered test cases, and --protocol every_next has others; leave one out")
     with progress_console.status("Ranking every case"):
         opened = Workspace.open(data)
+        metric = metric or fitting_metric(opened.places_known)
         models = [opened.with_model(text, given_time=given_time and text != other) for text, other in ((a, b), (b, ""))]
         more = [opened.with_model(path, given_time=given_time) for path in seeds]
         check_same_question(*models)
@@ -142,12 +144,13 @@ def _all(
     form: str | None,
     intervals: bool,
     given_time: bool,
-    metric: str,
+    metric: str | None,
     against: str | None,
 ) -> Iterator[Any]:
     """Accuracy of the named models, imported predictions and baselines on the cases of a protocol."""
     from analysis.compare.model_table import FORMS, merge_seeds, model_table, write_table
     from analysis.compare.side import workspace_labels
+    from analysis.records.accuracy import fitting_metric
     from analysis.records.imported import find_predictions
     from analysis.workspace import Workspace
     from recap.baselines import baselines_of
@@ -158,6 +161,7 @@ def _all(
         raise ConfigError(f"unknown --form {form!r}; choose one of {', '.join(FORMS)}")
     with progress_console.status("Ranking every case"):
         opened = Workspace.open(data)
+        metric = metric or fitting_metric(opened.places_known)
         imported = [] if protocol == "every_next" else [item.key for item in find_predictions(opened.dataset.hash)]
         counters = baselines_of(given_time)
         models = [opened.with_model(key, given_time=given_time) for key in dict.fromkeys([*named, *counters])]

@@ -41,7 +41,7 @@ def view() -> None:
         _pick("a", words.A_LABEL, options)
         act_button("", "exchange", _exchange, icon="swap_horiz", type="tertiary", help="Exchange")
         _pick("b", words.B_LABEL, options)
-        metric = metric_control()
+        metric = metric_control(opened)
         st.space("stretch")
         more = st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more")
         with more:

@@ -10,7 +10,7 @@ import torch
 from analysis.compare.model_table import FORMS
 from analysis.compare.words import p_value, ranks_title
 from analysis.formatting import ordinal
-from analysis.records.accuracy import METRIC_LABELS
+from analysis.records.accuracy import METRIC_LABELS, fitting_metric
 from analysis.records.imported import find_predictions
 from analysis.workspace import Workspace
 from app.cached.comparisons import all_models_table
@@ -117,7 +117,7 @@ def test_imported_predictions_stand_on_a_side(city: Workspace, city_folder: Path
     assert answer["shortest_list"] == 6 and answer["cases"] == len(city.cases)
     app = calm_view("compare", a=answer["key"], b="visit_count", metric="HR@1")
     assert "theirs" in app.title[0].value
-    refused = open_view("compare", a=answer["key"], b="visit_count")
+    refused = open_view("compare", a=answer["key"], b="visit_count", metric="HR@20")
     assert "shortest list has 6 places" in refused.error[0].value
     overview = press(open_view("overview", metric="HR@1"), "all-models")
     assert "theirs" in table_with(overview, "Model")["Model"].tolist()
@@ -125,7 +125,7 @@ def test_imported_predictions_stand_on_a_side(city: Workspace, city_folder: Path
     assert "theirs" not in models["Model"].tolist()  # HR@20 is not known
     check_calm(open_view("long_tail", model=answer["key"], metric="HR@1"))
     pair = ("compare", "theirs", "markov", "--data", city_folder)
-    assert_refused(recap_here(*pair), "HR@20 is not known", "has 6 places")
+    assert_refused(recap_here(*pair, "--metric", "hr20"), "HR@20 is not known", "has 6 places")
     text = recap_here(*pair, "--metric", "mrr", "--cell", "only_b", "--protocol", "trajectory_last")
     assert text.returncode == 0 and "MRR is a lower bound" in " ".join(text.stdout.split())
     assert_refused(
@@ -165,9 +165,10 @@ def test_all_models_in_one_table(
     """Download has the command's table, byte for byte: the checkpoint, imports, and the baselines."""
     recap_json_here("import-predictions", first_places(city, "markov", tmp_path / "csv"), "--data", city_folder)
     source, *_ = find_sources(AppSettings.from_environment())
+    metric = fitting_metric(city.places_known)
     for form in FORMS:
         asked = ("compare", "--all", city_checkpoint, "--data", city_folder, "--form", form, "--intervals")
-        assert recap_here(*asked).stdout == all_models_table(source, form, intervals=True)
+        assert recap_here(*asked).stdout == all_models_table(source, form, intervals=True, metric=metric)
     app = press(open_view("compare"), "compare-data")
     labels = [button.proto.label for button in app.get("download_button")]
     assert [label for label in labels if label in ("Markdown", "LaTeX", "CSV")] == ["Markdown", "LaTeX", "CSV"]
