@@ -192,10 +192,7 @@ NEWER = '{"format_version": 99}'
 
 @pytest.mark.parametrize("text", [*NO_MANIFESTS, *ODD_JSON, NEWER], ids=range(11))
 def test_refuses_a_manifest_that_is_none(text: str, checkpoint: Path, city_folder: Path) -> None:
-    """Empty, other JSON, too deep, no JSON, too little: never a traceback, even where the hashes fit.
-
-    A newer one says update, not that a hash is wrong.
-    """
+    """Never a traceback, even where the hashes fit; a newer one says update, not that a hash is wrong."""
     (checkpoint / "checkpoint.json").write_text(text, encoding="latin-1")
     if text != NEWER:
         write_sums_again(checkpoint)
