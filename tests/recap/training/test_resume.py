@@ -156,7 +156,10 @@ DAMAGED = r"state\.safetensors is damaged"
         ({"optimiser.x.step": torch.zeros(3)}, DAMAGED),
         ({"random.cpu": torch.zeros(3)}, DAMAGED),
         (b"half a file", STATE_FILE),
-        *((line, r"metrics\.jsonl: line 2 is not a finished epoch") for line in ("{half", "[1]", '{"loss": 1}')),
+        *(
+            (line, r"metrics\.jsonl: line 2 is not a finished epoch")
+            for line in ("{half", "[1]", '{"epoch": 2}', '{"epoch": 2, "loss": {}, "val": {"tail": {}}}')
+        ),
     ],
     ids=str,
 )
