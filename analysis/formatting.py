@@ -165,20 +165,6 @@ def all_or_percent(share: float, digits: int = 0) -> str:
     return text
 
 
-def simple_fraction(share: float) -> str:
-    """The simplest fraction within .02 of a share, else hundredths.
-
-    >>> simple_fraction(0.66), simple_fraction(0.5), simple_fraction(0.43)
-    ('Two of three', 'One of two', '43 of 100')
-    """
-    words = {1: "One", 2: "Two", 3: "Three", 4: "Four", 5: "five"}
-    for whole in (2, 3, 4, 5):
-        part = round(share * whole)
-        if 0 < part < whole and abs(share - part / whole) <= 0.02:
-            return f"{words[part]} of {words[whole].lower()}"
-    return f"{100 * share:.0f} of 100"
-
-
 def times(count: int) -> str:
     """A number of times.
 

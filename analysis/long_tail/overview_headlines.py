@@ -7,15 +7,25 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from analysis.formatting import signed, simple_fraction, times
-from analysis.long_tail.accuracy_tables import paired_difference, table_of_models
+from analysis.formatting import signed, times
+from analysis.long_tail.accuracy_tables import paired_difference, table_of_models, tail_share
 from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
-from analysis.records.accuracy import METRIC_LABELS, are_hundreds, finds, finds_and, found_of, guesses, metric_values
+from analysis.records.accuracy import (
+    METRIC_LABELS,
+    are_hundreds,
+    finds,
+    finds_and,
+    found_of,
+    guesses,
+    metric_values,
+    simple_fraction,
+)
 from analysis.records.bootstrap import MeanInterval, UserBootstrap
 from analysis.records.evaluation_records import MODEL_LABELS, label_as_subject, label_in_sentence
 from recap import columns as c
 from recap.baselines import AT_TIME
 from recap.features.catalogue import LONG_GAP_HOURS
+from recap.history.graph import TAIL_MAX_COUNT
 from recap.machine.printable import count_of
 
 CURVES_LEAD: Final = 0.002
@@ -80,10 +90,12 @@ def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float, plac
         sentences.append(_who_is_ahead(mine["tail_new"], groups, metric, new=True))
         who = "it" if model in _ACTIONS else label_in_sentence(model)
         share = finds(mine["all"]["value"], metric, mine["all"]["n"])
-        knows = f" A user knows {places_known:,} places (median)." if places_known and guesses(metric) else ""
-        sentences.append(f"In all, {who} {share} next places {guesses(metric)}".rstrip() + f".{knows}")
+        sentences.append(f"In all, {who} {share} next places {guesses(metric)}".rstrip() + ".")
+    if places_known and guesses(metric):
+        sentences.append(f"A user knows {places_known:,} places (median).")
     if rare_share > 0:
-        sentences.append(f"{simple_fraction(rare_share)} next transitions are rare: seen at most once in training.")
+        rare = simple_fraction(rare_share, mine["all"]["n"])
+        sentences.append(f"{rare} next transitions are rare: seen at most once in training.")
     return " ".join(filter(None, sentences))
 
 
@@ -170,8 +182,10 @@ def cards_title(count: int) -> str:
     return {1: "One case", 2: "Two cases", 3: "Three cases"}[count] + " worth opening"
 
 
-def distribution_title(rare_share: float) -> str:
-    return f"{100 * rare_share:.0f} of 100 distinct transitions are rare"
+def distribution_title(distribution: pd.DataFrame) -> str:
+    """From `transition_distribution`."""
+    rare = found_of(tail_share(distribution, TAIL_MAX_COUNT), int(distribution["pairs"].sum()))
+    return f"{rare} distinct transitions are rare"
 
 
 def card_badge(card: NotableCase) -> str:

@@ -146,6 +146,20 @@ def found_of(share: float, cases: int) -> str:
     return f"{whole * share:.0f} of {whole}"
 
 
+def simple_fraction(share: float, cases: int) -> str:
+    """The simplest fraction within .02 of a share, else hundredths; of the cases where they are fewer.
+
+    >>> simple_fraction(0.66, 500), simple_fraction(0.5, 8), simple_fraction(0.43, 500), simple_fraction(0.85, 27)
+    ('Two of three', 'One of two', '43 of 100', '23 of 27')
+    """
+    words = {1: "One", 2: "Two", 3: "Three", 4: "Four", 5: "five"}
+    for whole in (2, 3, 4, 5):
+        part = round(share * whole)
+        if 0 < part < whole and abs(share - part / whole) <= 0.02:
+            return f"{words[part]} of {words[whole].lower()}"
+    return found_of(share, cases)
+
+
 def guesses(metric: str) -> str:
     """Among how many first places a hit rate looks; empty for other metrics.
 

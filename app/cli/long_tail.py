@@ -95,7 +95,7 @@ def overview(opened: "Workspace", metric: MetricOption = None) -> Iterator[Any]:
     console.print(frame_table(f"{METRIC_LABELS[metric]} over cases", table, HEADINGS))
     for model in groups.loc[groups["at_least"], "model"].unique():
         console.print(f"MRR of {model} is a lower bound, since its lists are short.", markup=False)
-    console.print(f"{words.distribution_title(over_pairs)}.")
+    console.print(f"{words.distribution_title(distribution)}.")
     for card in cards:
         first = card.counter_rank if card.rank_without is None else card.rank_without
         ranks = f"rank {rank_number(card.rank)}, {words.card_label(card).lower()} {rank_number(first)}"

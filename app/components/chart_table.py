@@ -14,6 +14,7 @@ from analysis.figures.charts import PLOT_CONFIG
 from analysis.formatting import capitalised
 from app import address
 from app.cached.figures import DrawnFigure, sent
+from app.components.text import late_popover
 from app.components.toolbar import offer_figure
 
 
@@ -45,8 +46,8 @@ def chart_table(
         open_row: receives (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
         headings: of the columns to show; None shows all by name.
     """
-    button = st.popover(label, icon=":material/table_rows:", type="tertiary", key=f"{key}-twin", on_change="rerun")
-    if not button.open:
+    button = late_popover(label, f"{key}-twin", icon=":material/table_rows:", type="tertiary")
+    if not button:
         return
     with button:
         for name, table in tables.items():

@@ -1,7 +1,7 @@
 """Section headings, small text with enough contrast, and rows of choices."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import streamlit as st
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 
 _T = TypeVar("_T")
+_ROOM_PX: Final = 300
+"""Height of a popover before its content comes."""
 
 
 def choose_one(label: str, options: Sequence[_T], *, key: str, named: Callable[[_T], str], **more: Any) -> _T:
@@ -94,6 +96,19 @@ def toggle(label: str, value: bool = False, *, help: str, **more: Any) -> bool:
         chosen = st.toggle(label, value, width="content", **more)
         st.markdown(":small[\u200b]", help=help, width="content")
     return chosen
+
+
+def late_popover(label: str, key: str, **look: Any) -> Any:
+    """A popover whose content is made when it is open; None while it is closed.
+
+    The browser chooses its side before the content comes, so it opens with room.
+    """
+    button = st.popover(label, key=key, on_change="rerun", **look)
+    if button.open:
+        return button
+    with button:
+        st.space(_ROOM_PX)
+    return None
 
 
 def quiet(text: str, *, width: str = "stretch") -> None:

@@ -15,7 +15,7 @@ from analysis.workspace import Workspace
 from app import address, state
 from app.cached.workspace import imported_predictions, open_workspace
 from app.components import words
-from app.components.text import pick, quiet, toggle
+from app.components.text import late_popover, pick, quiet, toggle
 from app.pages import View
 from app.settings import AppSettings
 from app.sources import Source, find_sources
@@ -116,8 +116,8 @@ def downloads(
     **more: Any,
 ) -> None:
     """A button that offers tables and figures, which are computed when it is pressed; see `download_buttons`."""
-    button = st.popover("Download", icon=":material/download:", key=f"{key}-data", on_change="rerun")
-    if button.open:
+    button = late_popover("Download", f"{key}-data", icon=":material/download:")
+    if button:
         with button:
             download_buttons(tables(), source=source, key=key, **more)
 

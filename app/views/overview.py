@@ -18,7 +18,7 @@ from app.components.chart_table import show_figure
 from app.components.empty import open_data_button, source_with_cases, train_button
 from app.components.error_boundary import error_boundary
 from app.components.present.add import Said, bar_picture, slides_button
-from app.components.text import quiet, section
+from app.components.text import late_popover, quiet, section
 from app.components.toolbar import downloads, metric_control, open_case_button, save_button, source_picker
 from app.pages import EXPLAIN, OVERVIEW, WALK
 from app.sources import Source
@@ -98,7 +98,7 @@ def _card_button(source: Source) -> None:
 
 def show_distribution(source: Source) -> None:
     distribution = tables.distribution(source)
-    title = words.distribution_title(tail_share(distribution, 1))
+    title = words.distribution_title(distribution)
     section(title)
     show_figure(drawn(plot_distribution, distribution), "distribution", title)
 
@@ -107,8 +107,8 @@ def show_distribution(source: Source) -> None:
 def show_all_models(source: Source, metric: str, groups: pd.DataFrame) -> None:
     """A button that opens the table of all models, which is sent only then."""
     number = groups["model"].nunique()
-    button = st.popover(f"All {number} models", type="tertiary", key="all-models", on_change="rerun", width="content")
-    if not button.open:
+    button = late_popover(f"All {number} models", "all-models", type="tertiary", width="content")
+    if not button:
         return
     with button:
         table = words.models_table(groups)

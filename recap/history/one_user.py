@@ -119,10 +119,10 @@ def usual_pause(known: History) -> tuple[int, int, int] | None:
     return round(low), round(middle), round(high)
 
 
-def usual_gap(checkins: CheckinTensors, moment: Moment) -> int:
-    """The median gap inside the user's trajectories up to the moment, in minutes."""
+def median_gap(checkins: CheckinTensors, moment: Moment) -> int | None:
+    """The median gap inside the user's trajectories up to the moment, in minutes; None without one."""
     if moment.is_new_user:
-        return NEW_GAP_MINUTES
+        return None
     known = History.until(checkins, moment.row)
     gaps = np.diff(known.seconds_H)[np.diff(known.trajectory_H) == 0]
-    return max(1, round(float(np.median(gaps)) / 60)) if len(gaps) else NEW_GAP_MINUTES
+    return max(1, round(float(np.median(gaps)) / 60)) if len(gaps) else None

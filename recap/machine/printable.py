@@ -59,6 +59,11 @@ def markdown_text(text: str) -> str:
     return _MARKUP.sub(r"\\\1", _REPLACED.sub(_JOINER, one_line(text)))
 
 
+def markdown_address(address: str) -> str:
+    """As `markdown_text`, for an address that may be a link and is copied: nothing joins its characters."""
+    return _MARKUP.sub(r"\\\1", one_line(address))
+
+
 def unmarked(markdown: str) -> str:
     """A sentence of the app without its colours and escapes.
 

@@ -16,7 +16,7 @@ from app.components.next.words import headline
 from app.components.toolbar import exact_file
 from recap import columns as c
 from recap.history.moments import Moment, find_moment
-from recap.history.one_user import usual_gap
+from recap.history.one_user import median_gap
 from recap.machine.printable import shortened
 from tests.app.app_driver import address, calm_view, check_calm, click, fields, open_view, press, texts, without_model
 
@@ -69,7 +69,9 @@ def test_go_there_adds_a_stop_and_explain_follows(model: Workspace, last: Moment
     app = open_view("next", user="5")
     best = int(predict_case(model, last).candidates[c.POI].iloc[0])
     click(app, "go-there")
-    changed = last.plus(best, usual_gap(model.checkins, last))
+    usual = median_gap(model.checkins, last)
+    assert usual is not None
+    changed = last.plus(best, usual)
     assert address(app) == fields(changed)
     said = app.title[0].value
     other = calm_view("next", **fields(changed))

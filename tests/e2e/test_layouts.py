@@ -129,8 +129,6 @@ def parts_opened(page: Page, *, popovers: bool) -> Iterator[str]:
     for at in range(tabs.count()):
         tabs.nth(at).click()
         yield tabs.nth(at).inner_text()
-    if tabs.count():
-        tabs.first.click()
     for at in range(buttons.count() if popovers else 0):
         buttons.nth(at).dispatch_event("click")
         page.wait_for_selector("[data-testid=stPopoverBody]")

@@ -1,5 +1,6 @@
 """The lesson on a score as a sum of contributions."""
 
+import math
 from functools import partial
 from typing import Final
 
@@ -23,6 +24,8 @@ _OUTLINE: Final = lesson.OUTLINES["score"]
 _ASKED: Final = 4
 _NAMED: Final = 3
 _SMALL: Final = 0.005
+_CLEAR: Final = 0.1
+_TRIED: Final = 20
 
 
 def choose_case(world: Workspace) -> int:
@@ -31,7 +34,22 @@ def choose_case(world: Workspace) -> int:
     first = (cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT) & (ablations[c.RANK].to_numpy() == 1)
     lesson.require(bool(first.any()), "In this city the model ranks no rare transition first.")
     needed = first & (np.nan_to_num(ablations["without_history"].to_numpy(np.float64)) > 1)
-    return int(np.flatnonzero(needed if needed.any() else first)[0])
+    return clear_case(world, np.flatnonzero(needed if needed.any() else first)[:_TRIED].tolist())
+
+
+def clear_case(world: Workspace, cases: list[int]) -> int:
+    """The first case in which one group puts the place clearly furthest ahead; the first of all if there is none."""
+    for case in cases:
+        gaps = _gaps(describe_flow(build_edited_case(lesson.require_model(world).predictor, case)))
+        if np.diff(sorted([-math.inf, *gaps.values()]))[-1] >= _CLEAR:
+            return case
+    return cases[0]
+
+
+def _gaps(flow: ModelFlow) -> dict[str, float]:
+    """How far each group puts the true place ahead of the other."""
+    truth, other = flow.places
+    return {group: truth.groups[group] - other.groups[group] for group in truth.groups}
 
 
 def build(world: Workspace) -> lesson.Lesson:
@@ -40,7 +58,7 @@ def build(world: Workspace) -> lesson.Lesson:
     edited = build_edited_case(lesson.require_model(world).predictor, case)
     flow = describe_flow(edited)
     truth, other = flow.places
-    gaps = {group: truth.groups[group] - other.groups[group] for group in truth.groups}
+    gaps = _gaps(flow)
     sizes = {group: abs(truth.groups[group]) + abs(other.groups[group]) for group in gaps}
     order = sorted((group for group in gaps if sizes[group] >= _SMALL), key=lambda group: -abs(gaps[group]))
     lesson.require(len(order) > 1, "In this case a single group makes the whole score. Choose another model.")

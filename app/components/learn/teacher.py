@@ -1,7 +1,7 @@
 """For teachers: a plan for one class, the address that it opens, questions to discuss, a handout and its key."""
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import segno
@@ -22,7 +22,7 @@ from app.door import addresses_for_others
 from app.pages import LEARN
 from app.settings import AppSettings
 from app.sources import Source, find_sources
-from recap.machine.printable import markdown_text
+from recap.machine.printable import markdown_address, markdown_text
 
 _SHEETS: Final[tuple[tuple[PrintedPage, str, str, str], ...]] = (
     ("handout", "Handout", "print", words.HANDOUT_HELP),
@@ -33,15 +33,12 @@ _SHEETS: Final[tuple[tuple[PrintedPage, str, str, str], ...]] = (
 def show_teacher(source: Source) -> None:
     """The page; where a class is counted it asks for the token first."""
     room = current_classroom()
-    if room is not None and not is_let_in(room):
-        st.button(
-            "Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=turn_to, args=(None,)
-        )
-        return
+    is_open = room is None or is_let_in(room)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=turn_to, args=(None,)
-        )
+        look: dict[str, Any] = {"icon": ":material/arrow_back:", "type": "tertiary", "key": "learn_back"}
+        st.button("Lessons", on_click=turn_to, args=(None,), **look)
+        if not is_open:
+            return
         st.space("stretch")
         invite_button(source)
         for sheet, label, icon, says in _SHEETS:
@@ -95,7 +92,7 @@ def invite_button(source: Source) -> None:
             "Address for the class", links, key="learn_address", accept_new_options=True, help=words.ADDRESS_HELP
         )
         address = full_address(str(chosen))
-        st.title(f"`{address}`", anchor=False)  # as code it can be copied: nothing in it is escaped
+        st.title(markdown_address(address), anchor=False)  # as code it would be small
         picture = segno.make(address, micro=False).svg_inline(omitsize=True, light="white")
         st.image(picture, width=_WIDTH, alt=f"QR code of {address}")
 

@@ -19,7 +19,7 @@ from app.components.walk.case_choice import MOST_USERS
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
 from recap.history.moments import MOST_ADDED, Moment
-from recap.history.one_user import usual_gap
+from recap.history.one_user import NEW_GAP_MINUTES, median_gap
 from recap.machine.printable import markdown_text, shortened
 
 ONE, EVERYONE, TRY = "one", "everyone", "try"
@@ -119,7 +119,7 @@ def add_stop(opened: Workspace, itinerary: Moment, poi: int) -> None:
     if len(itinerary.added) >= MOST_ADDED:
         st.toast(words.MOST_STOPS)
         return
-    gap = 0 if itinerary.is_empty else usual_gap(opened.checkins, itinerary)
+    gap = 0 if itinerary.is_empty else median_gap(opened.checkins, itinerary) or NEW_GAP_MINUTES
     if itinerary.at is not None:
         gap = (itinerary.at - int(opened.any_ranker.known_at(itinerary).local_seconds_H[-1])) // 60
     show(replace(itinerary.plus(poi, gap), at=None))

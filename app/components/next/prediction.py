@@ -29,7 +29,7 @@ from app.sources import Source, find_sources, other_question
 from recap import columns as c
 from recap.errors import VocabularyError
 from recap.history.moments import Moment
-from recap.history.one_user import usual_gap
+from recap.history.one_user import median_gap
 from recap.machine.printable import markdown_text, shortened
 
 
@@ -134,5 +134,5 @@ def _buttons(
             slides_button(source, NEXT, (repr(itinerary), prediction.only_new), say)
     line = words.GO_AT
     if itinerary.at is None:
-        line = words.gap_line(usual_gap(opened.checkins, itinerary), usual=not itinerary.is_new_user)
+        line = words.gap_line(median_gap(opened.checkins, itinerary))
     quiet(f"{line} {words.PROBABLE}")

@@ -15,6 +15,7 @@ from recap import columns as c
 from recap.asking.prediction import COUNTED_MINUTES
 from recap.features.catalogue import PLACES
 from recap.history.moments import Moment
+from recap.history.one_user import NEW_GAP_MINUTES
 from recap.machine.printable import markdown_text
 
 BEGIN: Final = "Click a place on the map to begin"
@@ -156,10 +157,15 @@ def truth_line(truth: str | None, rank: float, *, shown: bool) -> str:
     return f"The user went to :orange[{markdown_text(truth)}]{listed}."
 
 
-def gap_line(minutes: int, *, usual: bool) -> str:
-    """How far the time moves on with a new stop."""
+def gap_line(median: int | None) -> str:
+    """How far the time moves on with a new stop, in minutes.
+
+    >>> gap_line(None)
+    '*Go there* moves the time on by 30 minutes.'
+    """
+    minutes = NEW_GAP_MINUTES if median is None else median
     span = f"{minutes} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
-    return f"*Go there* moves the time on by {span}{', the median gap inside trajectories' if usual else ''}."
+    return f"*Go there* moves the time on by {span}{'' if median is None else ', the median gap inside trajectories'}."
 
 
 def reason(group: str) -> str:

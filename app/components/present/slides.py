@@ -26,7 +26,7 @@ from app.cached.workspace import BY_MODEL, open_workspace
 from app.components.cases.collection_order import show_order
 from app.components.present import words
 from app.components.present.deck import Deck, Presented
-from app.components.text import quiet
+from app.components.text import late_popover, quiet
 from app.components.toolbar import file_words, save_button
 from app.library_internals import picture_font
 from app.settings import AppSettings
@@ -96,8 +96,8 @@ def _slide_of(source: Source, presented: Presented, step: Step, shown: CaseExpla
 
 def files_control(source: Source, deck: Deck) -> None:
     """A button that offers the files and, for a collection, changes order and titles."""
-    button = st.popover("Slides", icon=":material/slideshow:", type="tertiary", key="present-files", on_change="rerun")
-    if not button.open:
+    button = late_popover("Slides", "present-files", icon=":material/slideshow:", type="tertiary")
+    if not button:
         return
     title = deck.collection.value.title if deck.collection else words.TITLE
     with button:

@@ -8,6 +8,7 @@ import pytest
 from analysis.explain.curves import learned_curves
 from analysis.explain.edited_case import build_edited_case
 from analysis.learn.course import COURSE
+from analysis.learn.lessons.score import clear_case
 from analysis.learn.lessons.two_hops import found_with_path
 from analysis.long_tail.lift import kept_hops
 from analysis.workspace import Workspace
@@ -86,6 +87,13 @@ def test_a_curve_and_a_score_are_what_their_lessons_say() -> None:
     )
     terms = {term.name for term in build_edited_case(model.predictor, 0).scorer.terms}
     assert terms - curves.keys() == {"core"}
+
+
+def test_the_group_asked_for_leads_clearly() -> None:
+    """Lesson 5: in the first of these cases two groups lead by +0.44 and +0.42."""
+    assert (
+        clear_case(demo_world("checkpoint"), [201, 206]) == 206 and clear_case(demo_world("checkpoint"), [201]) == 201
+    )
 
 
 def test_no_idea_foresees_what_its_check_measures() -> None:

@@ -25,6 +25,7 @@ from analysis.long_tail.overview_headlines import (
     card_sentence,
     curves_headline,
     describe_data,
+    distribution_title,
     fitted_curves_line,
     overview_headline,
     overview_sentence,
@@ -198,7 +199,7 @@ def test_the_headline(values: tuple[float, float], metric: str, said: str) -> No
 )
 def test_the_headline_where_cases_are_missing(n: tuple[int, int, int], said: str) -> None:
     assert overview_headline(groups("RECAP", TWO, n=n), "hr20") == said
-    assert "Counting" not in overview_sentence(groups("RECAP", TWO, n=n), "hr20", 0.5)
+    assert overview_sentence(groups("RECAP", TWO, n=n), "hr20", 0.0, 32) == "A user knows 32 places (median)."
 
 
 def test_few_cases_are_counted() -> None:
@@ -213,6 +214,8 @@ def test_few_cases_are_counted() -> None:
         "Counting past visits alone finds 19 of 19. Of the new places it finds 0 of 8. "
         "In all, pretrained RECAP finds 97 of 100 next places within 20 guesses."
     )
+    counts = pd.DataFrame({c.TRANSITION_COUNT: [2, 0], "pairs": [5, 20], "share": [0.2, 0.8]})
+    assert distribution_title(counts) == "20 of 25 distinct transitions are rare"
 
 
 @settings(max_examples=60)
@@ -224,6 +227,7 @@ def test_a_sentence_has_one_denominator(n: tuple[int, int, int], found: list[flo
     rare = RareAccuracy(n[0], n[1], found[0], found[1], MeanInterval(*LEVEL), MeanInterval(*LEVEL))
     for sentence in re.split(r"(?<=\.) ", f"{said} {rare_sentence('RECAP', 'hr20', rare)}"):
         assert len(set(re.findall(r"\d+ of (\d+)", sentence))) <= 1, sentence
+    assert f" of {min(sum(n), 100)} next transitions" in said
     if min(n[:2]) < 100:
         assert f"New places: {min(n[1], 100) * found[1]:.0f} of {min(n[1], 100)}." in said
 

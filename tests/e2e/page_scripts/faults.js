@@ -102,6 +102,8 @@
   for (const table of document.querySelectorAll('.dvn-scroller'))
     if (innerWidth > %PHONE% && table.scrollWidth > table.clientWidth + 1)
       cut.push(`a list's columns: ${table.scrollWidth} in ${table.clientWidth} pixels`);
+  for (const {clientHeight, scrollHeight} of document.querySelectorAll(POPOVER))
+    if (clientHeight < Math.min(scrollHeight - 1, 120)) cut.push(`a popover: ${scrollHeight} in ${clientHeight} pixels`);
   return {cut: [...new Set(cut)], covered: [...new Set(covered)], faint: [...new Set(faint)],
           wide: Math.max(0, document.querySelector('[data-testid=stMain]').scrollWidth - innerWidth)};
 }

@@ -14,7 +14,7 @@ from recap.evaluation.cases import describe_cases
 from recap.history.asked_times import parse_time
 from recap.history.graph import TransitionGraph
 from recap.history.moments import Moment, find_moment, is_moment, last_rows, named_case, next_place
-from recap.history.one_user import History, last_noon, usual_gap
+from recap.history.one_user import History, last_noon, median_gap
 from recap.history.tensors import CheckinTensors
 from tests.checkins import START, split_dataset
 from tests.worlds import small_city
@@ -149,7 +149,7 @@ def test_a_new_user_begins_at_noon(start: Moment, data: tuple[Dataset, CheckinTe
     assert history.user == data[0].num_users
     assert history.local_seconds_H[0] % 86_400 == 43_200
     assert history.seconds_H[0] == last_noon(data[1])[0] and np.diff(history.seconds_H).tolist() == [1800]
-    assert history.trajectory_H.tolist() == [0, 0] and usual_gap(data[1], Moment()) == 30
+    assert history.trajectory_H.tolist() == [0, 0] and median_gap(data[1], Moment()) is None
     known = History.at(start, *data)
     gaps = np.diff(known.seconds_H)[np.diff(known.trajectory_H) == 0]
-    assert usual_gap(data[1], start) == round(float(np.median(gaps)) / 60)
+    assert median_gap(data[1], start) == round(float(np.median(gaps)) / 60)
