@@ -77,9 +77,9 @@ def moved_rank(rank: float | None, before: float) -> str:
 
 
 def next_sentence(
-    who: str, place: str, probability: float, said: str, *, only_new: bool = False, verb: str = "will", when: str = ""
+    who: str, place: str, probability: float, words: str, *, only_new: bool = False, verb: str = "will", when: str = ""
 ) -> str:
-    """Where somebody goes next, by the first choice of a list; ``said``: its probability in words, if it has one.
+    """Where somebody goes next, by the first choice of a list; ``words``: its probability in words, if any.
 
     >>> next_sentence("user 3", "Oak Café", 0.26, "26 %"), next_sentence("user 3", "Oak Café", math.nan, "")
     ('User 3 will most likely go to Oak Café (26 %) next.', 'User 3 will most likely go to Oak Café next.')
@@ -88,8 +88,8 @@ def next_sentence(
     """
     if probability < LIKELY:
         who = f"{who} {when}".strip()
-        return f"No {'new place' if only_new else 'place'} is likely for {who}: the first choice, {place}, has {said}."
-    named = f"{place}{f' ({said})' if said else ''}"
+        return f"No {'new place' if only_new else 'place'} is likely for {who}: the first choice, {place}, has {words}."
+    named = f"{place}{f' ({words})' if words else ''}"
     if when:
         return f"{capitalised(when)} {who} {verb} most likely be at {named}."
     return f"{capitalised(who)} {verb} most likely go to {named} next."

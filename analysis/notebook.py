@@ -8,6 +8,7 @@ from analysis.compare.comparison import Comparison, PairedCases, compare
 from analysis.compare.side import sides_with_seeds
 from analysis.explain.explain_case import explain_case as explain_one
 from analysis.explain.explanation import CaseExplanation
+from analysis.records.accuracy import fitting_metric
 from analysis.sharing import comparison as comparison  # renders what a cell returns
 from analysis.sharing import page as page  # renders what a cell returns
 from analysis.workspace import Workspace
@@ -21,17 +22,17 @@ def explain_case(model: Workspace, case: int, **options: Any) -> CaseExplanation
 def compare_models(
     model: Workspace,
     other: Workspace | str | Path,
-    metric: str = "hr20",
+    metric: str | None = None,
     k: int | None = None,
 ) -> Comparison:
     """Compare a model (B) with another (A) on the same test cases.
 
     The other is an opened model, a checkpoint folder, a baseline's name, or imported predictions by name; metric and k
-    are those of `analysis.compare.comparison.compare`.
+    are those of `analysis.compare.comparison.compare`. None: hits in a list of half a user's places at most.
     """
     a = other if isinstance(other, Workspace) else model.with_model(other)
     side_a, side_b = sides_with_seeds([a, model], ())
-    return compare(_paired(model.without_model), side_a, side_b, metric, k)
+    return compare(_paired(model.without_model), side_a, side_b, metric or fitting_metric(model.places_known), k)
 
 
 @lru_cache(maxsize=4)

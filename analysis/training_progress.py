@@ -77,8 +77,8 @@ def counter_levels(reference: dict[str, MetricsByGroup], curve: TrainingCurve) -
     """Each counter's value over all validation cases, by label; empty for curves without such a level."""
     if curve == "loss" or not reference:
         return {}
-    found = {label: (reference.get(name, {}).get("all") or {}).get(curve) for name, label in _COUNTERS.items()}
-    return {label: float(value) for label, value in found.items() if value is not None}
+    levels = {label: (reference.get(name, {}).get("all") or {}).get(curve) for name, label in _COUNTERS.items()}
+    return {label: float(value) for label, value in levels.items() if value is not None}
 
 
 def result_table(model: str, summary: TrainingSummary) -> pd.DataFrame:

@@ -81,8 +81,8 @@ def linked_lists(*names: str) -> dict[str, list[str]] | None:
 
 def linked(*names: str) -> dict[str, str | None] | None:
     """As `linked_lists`, the last value of each field."""
-    found = linked_lists(*names)
-    return None if found is None else {name: texts[-1] if texts else None for name, texts in found.items()}
+    lists = linked_lists(*names)
+    return None if lists is None else {name: texts[-1] if texts else None for name, texts in lists.items()}
 
 
 def write(**fields: str | Sequence[str] | None) -> None:
@@ -144,7 +144,8 @@ def current_choice(
         choose(name, choices.get(asked or ""))
         if asked is not None and asked not in choices and refused is not None:
             st.warning(refused(asked))
-    text, value = next(((text, value) for text, value in choices.items() if value == chosen(name)), ("", default))
+    latest = chosen(name)
+    text, value = next(((text, value) for text, value in choices.items() if value == latest), ("", default))
     write(**{name: None if value == default else text})
     return value
 

@@ -4,11 +4,29 @@
 """
 
 import socket
+from functools import cache
 from pathlib import Path
+from typing import Final
 
 import streamlit as st
 from streamlit import net_util, runtime
 from streamlit.web.server.starlette import starlette_server
+
+_SCRIPT: Final = """<script>
+if (location.pathname.lastIndexOf("/") === 0) window.__streamlit = {BACKEND_BASE_URL: location.origin};
+const push = history.pushState;
+let clicked = location;
+for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => clicked = new URL(location.href), true);
+history.pushState = function (state, title, url) {
+  const stays = new URL(url ?? "", location.href).pathname === location.pathname;
+  if (!stays && clicked.pathname === location.pathname) history.replaceState(history.state, "", clicked.href);
+  (stays ? history.replaceState : push).call(this, state, title, url);
+};
+</script>"""
+"""Without the address, a browser looks for the server below the page's own path first; its console shows two errors.
+Below a proxy's folder only that search finds it.
+A page writes what it shows into its address: the Back button leads to the page before, not through these changes.
+What the next page writes may come while the address is still this page's: Back brings the address of the click."""
 
 
 def ask_nobody_outside() -> None:
@@ -41,6 +59,8 @@ def picture_font() -> Path | None:
     return next(iter(sorted(media.glob("SourceSansVF-Upright*.woff2"))), None)
 
 
+@cache
 def first_page() -> str:
-    """The page in which Streamlit's browser part starts."""
-    return (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    """The page in which Streamlit's browser part starts, with `_SCRIPT` in its head."""
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    return page.replace("<head>", f"<head>{_SCRIPT}", 1)

@@ -32,7 +32,7 @@ from recap.storage.cache_keys import given_time_key
 from recap.storage.frames import read_validated
 from recap.storage.json_text import read_object
 from recap.storage.user_folder import user_folder
-from recap.vocabulary import VOCABULARY, TrainedOn, match_dataset, place_keys
+from recap.vocabulary import VOCABULARY, TrainedOn, hash_users, match_dataset, place_keys
 
 TOKEN_LENGTH = HASH_LENGTH
 
@@ -137,7 +137,7 @@ def find_sources(settings: AppSettings) -> list[Source]:
 def _paired(datasets: tuple[Source, ...], checkpoints: tuple[_FoundCheckpoint, ...]) -> list[Source]:
     """Every dataset with the checkpoints that open with it, `pretrained`, or no model; with distinct labels."""
     by_hash = {dataset.dataset_hash: dataset for dataset in datasets}
-    own = [(by_hash[found.trained_on.hash], found) for found in checkpoints if found.trained_on.hash in by_hash]
+    own = [(by_hash[one.trained_on.hash], one) for one in checkpoints if one.trained_on.hash in by_hash]
     fitting = dict.fromkeys([*own, *_fitting(datasets, checkpoints)])
     sources = [_trained(*pair, asked) for pair in fitting for asked in (False, True)[: 1 + pair[1].can_read_time]]
     paired = {source.dataset_hash for source in sources}
@@ -153,32 +153,39 @@ def _fitting(
     datasets: tuple[Source, ...], checkpoints: tuple[_FoundCheckpoint, ...]
 ) -> Iterator[tuple[Source, _FoundCheckpoint]]:
     """The pairs that share half of the dataset's places. Each folder is read once: places are counted through one table
-    of all. Published models and checkpoints without coordinates, which need more, are compared in full.
+    of all. Published models that share all places and users, and checkpoints without coordinates, are compared in full.
     """
-    here = [_keys_here(dataset.dataset_folder, dataset.dataset_hash) for dataset in datasets]
-    known = [_keys_known(found.folder, found.hash) for found in checkpoints]
+    names = [_names_here(dataset.dataset_folder, dataset.dataset_hash) for dataset in datasets]
+    here = [places for places, _ in names]
+    known = [_keys_known(checkpoint.folder, checkpoint.hash) for checkpoint in checkpoints]
     if not here or not known:
         return
-    keys, at = np.unique(np.concatenate([*here, *known]), return_inverse=True)
+    keys, number = np.unique(np.concatenate([*here, *known]), return_inverse=True)
     owner = np.repeat(np.arange(len(here) + len(known)), [len(places) for places in (*here, *known)])
     shape = (len(here) + len(known), len(keys))
-    occurs = sparse.csr_matrix((np.ones(len(owner), np.int32), (owner, at)), shape=shape)
+    occurs = sparse.csr_matrix((np.ones(len(owner), np.int32), (owner, number)), shape=shape)
     shared = (occurs[: len(here)] @ occurs[len(here) :].T).toarray()
     for row, dataset in enumerate(datasets):
-        for column, found in enumerate(checkpoints):
-            is_like = len(here[row]) > 0 and 2 * shared[row, column] >= len(here[row])
-            is_checked = len(known[column]) == 0 or (is_like and found.trained_on.published)
-            is_own = dataset.dataset_hash == found.trained_on.hash
-            if is_own or (not _match(dataset, found)[1] if is_checked else is_like):
-                yield dataset, found
+        places, users = names[row]
+        for column, checkpoint in enumerate(checkpoints):
+            trained_on = checkpoint.trained_on
+            needed = len(places) if trained_on.published else len(places) / 2
+            is_like = len(places) > 0 and shared[row, column] >= needed
+            is_like = is_like and (not trained_on.published or users == trained_on.users_hash)
+            is_checked = len(known[column]) == 0 or (is_like and trained_on.published)
+            is_own = dataset.dataset_hash == trained_on.hash
+            if is_own or (not _match(dataset, checkpoint)[1] if is_checked else is_like):
+                yield dataset, checkpoint
 
 
 @lru_cache(maxsize=4096)
-def _keys_here(folder: Path, dataset_hash: str) -> np.ndarray:
+def _names_here(folder: Path, dataset_hash: str) -> tuple[np.ndarray, str]:
+    """The keys of a dataset's places, and the hash of its users."""
     try:
-        return place_keys(read_names(folder).pois)
+        names = read_names(folder)
+        return place_keys(names.pois), hash_users(names)
     except RecapError:
-        return place_keys(pd.DataFrame())
+        return place_keys(pd.DataFrame()), ""
 
 
 @lru_cache(maxsize=4096)
@@ -193,8 +200,8 @@ def what_is_new(source: Source) -> str:
     """How many users and places are new to a checkpoint of another dataset; empty for others."""
     if not source.is_elsewhere or source.checkpoint_folder is None:
         return ""
-    found = _checkpoint_in(source.checkpoint_folder)
-    return "" if found is None else _match(source.without_checkpoint, found)[0]
+    checkpoint = _checkpoint_in(source.checkpoint_folder)
+    return "" if checkpoint is None else _match(source.without_checkpoint, checkpoint)[0]
 
 
 def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
@@ -205,12 +212,12 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
     here = _dataset_in(source.dataset_folder)
     offered = {dataset.dataset_hash for dataset in _datasets(settings)}
     checkpoints = list(_checkpoints(settings))
-    has_none = all(found.trained_on.hash != source.dataset_hash for found in checkpoints)
-    for found in checkpoints:
-        is_given = found.folder == settings.checkpoint and source.dataset_folder == settings.data
-        is_earlier = has_none and here is not None and found.trained_on.name == here.name
-        if here is not None and found.trained_on.hash not in offered and (is_given or is_earlier):
-            refusal = _match(here, found)[1]
+    has_none = all(checkpoint.trained_on.hash != source.dataset_hash for checkpoint in checkpoints)
+    for checkpoint in checkpoints:
+        is_given = checkpoint.folder == settings.checkpoint and source.dataset_folder == settings.data
+        is_earlier = has_none and here is not None and checkpoint.trained_on.name == here.name
+        if here is not None and checkpoint.trained_on.hash not in offered and (is_given or is_earlier):
+            refusal = _match(here, checkpoint)[1]
             if refusal:
                 return refusal
     return None
@@ -222,10 +229,10 @@ def _match(dataset: Source, checkpoint: _FoundCheckpoint) -> tuple[str, str]:
     if dataset.dataset_hash == checkpoint.trained_on.hash:
         return "", ""
     try:
-        found = match_dataset(checkpoint.folder, checkpoint.trained_on, read_names(dataset.dataset_folder))
+        match = match_dataset(checkpoint.folder, checkpoint.trained_on, read_names(dataset.dataset_folder))
     except RecapError as error:
         return "", str(error)
-    return ("" if found is None else found.line), ""
+    return ("" if match is None else match.line), ""
 
 
 def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | None:
@@ -256,8 +263,8 @@ def dataset_source(folder: Path) -> Source | None:
 
 def own_datasets() -> dict[Path, str]:
     """Datasets in the user's folder, and their names."""
-    found = map(_dataset_in, _subfolders(_home() / "datasets"))
-    return {dataset.dataset_folder: dataset.name for dataset in found if dataset is not None}
+    datasets = map(_dataset_in, _subfolders(_home() / "datasets"))
+    return {dataset.dataset_folder: dataset.name for dataset in datasets if dataset is not None}
 
 
 def other_question(sources: list[Source], source: Source) -> Source | None:
@@ -270,15 +277,15 @@ def other_question(sources: list[Source], source: Source) -> Source | None:
     return next(fits, None) if source.checkpoint_hash is not None else None
 
 
-def _trained(dataset: Source, found: _FoundCheckpoint, given_time: bool) -> Source:
+def _trained(dataset: Source, checkpoint: _FoundCheckpoint, given_time: bool) -> Source:
     """A dataset with a checkpoint; of another dataset's, the token names both."""
-    is_own = found.trained_on.hash == dataset.dataset_hash
-    own = given_time_key(found.hash) if given_time else found.hash
+    is_own = checkpoint.trained_on.hash == dataset.dataset_hash
+    own = given_time_key(checkpoint.hash) if given_time else checkpoint.hash
     key = own if is_own else hashlib.sha256(f"{dataset.dataset_hash} {own}".encode()).hexdigest()
-    facts: dict[str, Any] = {"model": found.model, "train": found.train, "is_elsewhere": not is_own}
-    facts |= {"checkpoint_folder": found.folder, "checkpoint_hash": own, "given_time": given_time}
+    facts: dict[str, Any] = {"model": checkpoint.model, "train": checkpoint.train, "is_elsewhere": not is_own}
+    facts |= {"checkpoint_folder": checkpoint.folder, "checkpoint_hash": own, "given_time": given_time}
     made = _with_model(dataset, key, **facts)
-    return made if is_own else replace(made, label=one_line(f"{made.label}, trained on {found.trained_on.name}"))
+    return made if is_own else replace(made, label=one_line(f"{made.label}, trained on {checkpoint.trained_on.name}"))
 
 
 def _pretrained(dataset: Source, *, given_time: bool = False) -> Source | None:
@@ -294,8 +301,8 @@ def _pretrained(dataset: Source, *, given_time: bool = False) -> Source | None:
 
 
 def _with_model(dataset: Source, key: str, **facts: Any) -> Source:
-    found = replace(dataset, token=key[:TOKEN_LENGTH], **facts)
-    return replace(found, label=one_line(f"{dataset.name} · {found.model_label}"))
+    source = replace(dataset, token=key[:TOKEN_LENGTH], **facts)
+    return replace(source, label=one_line(f"{dataset.name} · {source.model_label}"))
 
 
 def _bundles(settings: AppSettings) -> list[Path]:

@@ -180,8 +180,8 @@ def theme_palette() -> Palette:
 
 def window_width() -> Window:
     """Whether the visitor's window is a phone's, narrow (a projector's or a tablet's) or wide; at first it is wide."""
-    found: Window | None = st.session_state.get(WATCH, {}).get("window")
-    return found or "wide"
+    window: Window | None = st.session_state.get(WATCH, {}).get("window")
+    return window or "wide"
 
 
 def current_moment(opened: Workspace, first: Callable[[], int], *, only_cases: bool) -> Moment:

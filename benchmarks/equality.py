@@ -156,7 +156,7 @@ def keep_demo(recap: Product, bundle: Path) -> None:
         recap.keep_checkpoint(name, work / name)
         lines = (work / name / "training" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
         recap.keep_json(f"{name}-metrics", [json.loads(line) for line in lines])
-    for number, file in enumerate(sorted((work / "experiments").glob("trainings/*/training/records.parquet"))):
+    for number, file in enumerate(sorted((work / "experiments").glob("trainings/*/training/*.parquet"))):
         shutil.copyfile(file, recap.kept / f"experiment-records-{number}.parquet")
     keep_runs(recap, todo)
     recap.keep_cache({"demo": model, "bundled-paper": paper} | {f"run-{run}": work / f"run-{run}" for run in "123"})

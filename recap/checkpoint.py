@@ -320,16 +320,16 @@ def _rows_of_dataset(tensors: Mapping[str, Tensor], match: Match, where: str) ->
     """The weights with a row for each place, user and category of the dataset, in float64; new ones get the mean.
     Raises MissingTensorError if a tensor has fewer rows than the checkpoint's places, users or categories.
     """
-    found = dict(tensors)
+    rows = dict(tensors)
     for name in filter(_ROWS.__contains__, tensors):
         index_N, values = torch.from_numpy(getattr(match, _ROWS[name]).astype(np.int64)), tensors[name].double()
         if (index_N >= len(values)).any():
             raise MissingTensorError(
                 f"{where}: tensor {name!r} has {len(values):,} rows, too few for what the checkpoint knows"
             )
-        found[name] = values[index_N.clamp(min=0)]
-        found[name][index_N < 0] = values.mean(0)
-    return found
+        rows[name] = values[index_N.clamp(min=0)]
+        rows[name][index_N < 0] = values.mean(0)
+    return rows
 
 
 def features_read(train: AnyTraining) -> list[dict[str, str]] | None:

@@ -82,15 +82,15 @@ def _part_of(kind: type[Config], name: str) -> type[Config] | None:
     if name not in kind.model_fields:
         return None
     annotation = kind.model_fields[name].annotation
-    kinds = [found for found in (annotation, *get_args(annotation)) if isinstance(found, type)]
-    return next((found for found in kinds if issubclass(found, Config)), None)
+    kinds = [part for part in (annotation, *get_args(annotation)) if isinstance(part, type)]
+    return next((part for part in kinds if issubclass(part, Config)), None)
 
 
 def describe_validation(error: ValidationError) -> str:
     """A pydantic error in one line."""
     problems = []
-    found = error.errors()
-    for item in found[:MOST_PROBLEMS]:
+    errors = error.errors()
+    for item in errors[:MOST_PROBLEMS]:
         place = ".".join(str(part) for part in item["loc"]) or "configuration"
         if item["type"] == "extra_forbidden":
             problems.append(f"unknown field {_short(place)}")
@@ -98,8 +98,8 @@ def describe_validation(error: ValidationError) -> str:
             given = item.get("input")
             shown = f", got {_short(given)}" if not isinstance(given, dict) else ""
             problems.append(f"{place}: {item['msg'].removeprefix('Value error, ')}{shown}")
-    if len(found) > MOST_PROBLEMS:
-        problems.append(f"and {len(found) - MOST_PROBLEMS:,} more")
+    if len(errors) > MOST_PROBLEMS:
+        problems.append(f"and {len(errors) - MOST_PROBLEMS:,} more")
     return "; ".join(problems)
 
 

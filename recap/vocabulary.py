@@ -161,8 +161,8 @@ def _match_users(hashes: pd.Series | None, trained_on: TrainedOn, dataset: Datas
 
 def _is_same(match: Match, num_pois: int, num_users: int | None) -> bool:
     sizes = (num_pois, len(match.user_U) if num_users is None else num_users, len(match.category_K))
-    found = zip((match.poi_P, match.user_U, match.category_K), sizes, strict=True)
-    return all(np.array_equal(index, np.arange(size)) for index, size in found)
+    pairs = zip((match.poi_P, match.user_U, match.category_K), sizes, strict=True)
+    return all(np.array_equal(index, np.arange(size)) for index, size in pairs)
 
 
 def hash_users(dataset: Dataset) -> str:

@@ -1,5 +1,6 @@
 """A tiny dataset to train on, and waiting for background processes without fixed sleeps."""
 
+import errno
 import os
 import signal
 import socket
@@ -31,6 +32,11 @@ RECAP = Path(sys.executable).with_name("recap")
 POIS = ["home", "work", "gym", "bar", "zoo", "café", "park", "shop"]
 FAST = {"poll_seconds": 0.05, "idle_seconds": 1.0, "stop_seconds": 20.0, "kill_seconds": 5.0, "threads": 1}
 Value = TypeVar("Value")
+
+
+def refuse_to_write(*_: object, **__: object) -> None:
+    """In place of `replacing` of `recap.storage.atomic`."""
+    raise OSError(errno.EROFS, "Read-only file system")
 
 
 def walking_dataset(users: int = 6, days: int = 40, seed: int = 0) -> Dataset:

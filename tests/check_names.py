@@ -1,8 +1,9 @@
-"""Count public names of modules that are defined more than once: one name should mean one thing.
+"""Count public names of modules that are defined more than once: one name should mean one thing; and functions with a
+variable that does not say what it holds.
 
     python -m tests.check_names
 
-Prints each with its modules and ends with exit code 1 where there are more than `MOST`.
+Prints each with its modules and ends with exit code 1 where there are more than `MOST`, or `MOST_VAGUE`.
 """
 
 import ast
@@ -14,6 +15,8 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 MOST: Final = 40
+VAGUE: Final = {"found", "said"}
+MOST_VAGUE: Final = 12
 COMMON: Final = {
     "view": "of a page",
     "build": "of a lesson",
@@ -47,13 +50,27 @@ def repeated_names(root: Path = ROOT) -> dict[str, list[str]]:
     return {name: found for name, found in sorted(modules.items()) if len(found) > 1}
 
 
+def vague_functions(root: Path = ROOT) -> list[str]:
+    """Functions with a variable or parameter of one of the names in `VAGUE`."""
+    functions = []
+    for path in (path for package in ("recap", "analysis", "app") for path in sorted((root / package).rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                stored = {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+                if VAGUE & (stored | {item.arg for item in ast.walk(node.args) if isinstance(item, ast.arg)}):
+                    functions.append(f"{path.relative_to(root)}: {node.name}")
+    return functions
+
+
 def main() -> int:
     """Print the names and whether they are few enough."""
-    found = repeated_names()
-    if len(found) > MOST:
-        print("\n".join(f"{name}: {', '.join(modules)}" for name, modules in found.items()))
-    print(f"Names: {len(found)} are defined more than once, at most {MOST} may be.")
-    return int(len(found) > MOST)
+    repeated, vague = repeated_names(), vague_functions()
+    if len(repeated) > MOST or len(vague) > MOST_VAGUE:
+        print("\n".join([*(f"{name}: {', '.join(modules)}" for name, modules in repeated.items()), *vague]))
+    print(
+        f"Names: {len(repeated)} are defined more than once, at most {MOST} may be; {len(vague)} functions are vague."
+    )
+    return int(len(repeated) > MOST or len(vague) > MOST_VAGUE)
 
 
 if __name__ == "__main__":

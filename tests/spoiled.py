@@ -18,6 +18,8 @@ LISTED = (
     "MODEL_CARD.md",
 )
 """The files of a checkpoint that its list of hashes names."""
+ODD_JSON = ("[" * 100_000, '{"a":' * 200 + "1" + "}" * 200, '{"format_version": 1e999}')
+"""Nested too deep, or a number that is none."""
 
 
 def write_sums_again(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The scripts of benchmarks: closed places by hand, what differs between kept folders, a graphics card that is none."""
+"""The scripts of benchmarks: closed places by hand, what differs between kept folders, no graphics card."""
 
 import json
 import sys

@@ -38,7 +38,7 @@ def density_areas(latitude: np.ndarray, longitude: np.ndarray, box: Box) -> list
     )
     own = smooth[np.minimum(column, _CELLS - 1), np.minimum(row, _CELLS - 1)]
     cell = (east - west) / _CELLS
-    found = []
+    shapes = []
     for level, limit in enumerate(np.quantile(own, _LEVELS), 1):
         columns, rows = np.nonzero(smooth >= limit)
         squares = shapely.box(edges[0][columns], edges[1][rows], edges[0][columns + 1], edges[1][rows + 1])
@@ -48,5 +48,5 @@ def density_areas(latitude: np.ndarray, longitude: np.ndarray, box: Box) -> list
             .buffer(-1.4 * cell, quad_segs=3)
             .buffer(0.4 * cell, quad_segs=3)
         )
-        found.append(({"level": level}, shapely.simplify(area, cell / 8)))
-    return found
+        shapes.append(({"level": level}, shapely.simplify(area, cell / 8)))
+    return shapes

@@ -19,12 +19,12 @@ def neighbourhoods(basemap: Mapping[str, Any] | None, latitude: np.ndarray, long
     """
     layer = {} if basemap is None else basemap["layers"].get("district", {})
     named = [feature for feature in layer.get("features", []) if str(feature["properties"].get("name") or "").strip()]
-    found = [""] * len(latitude)
+    names = [""] * len(latitude)
     if not named:
-        return found
+        return names
     areas = [shapely.make_valid(shapely.from_geojson(json.dumps(feature["geometry"]))) for feature in named]
     points = shapely.points(longitude, latitude)
     place, area = shapely.STRtree(areas).query(points, predicate="within")
-    for at in np.argsort(-shapely.area(areas)[area], kind="stable"):  # the smallest last: its name stays
-        found[place[at]] = shortened(one_line(str(named[area[at]]["properties"]["name"])), _LONGEST)
-    return found
+    for pair in np.argsort(-shapely.area(areas)[area], kind="stable"):  # the smallest last: its name stays
+        names[place[pair]] = shortened(one_line(str(named[area[pair]]["properties"]["name"])), _LONGEST)
+    return names

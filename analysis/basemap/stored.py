@@ -29,10 +29,10 @@ def find_basemap(
         latitude, longitude: degrees of every place, longitudes unwrapped.
         synthetic: the city is invented, so it gets no real shores.
     """
-    found = next(filter(None, map(_readable, _paths(dataset_hash, bundle))), None)
-    if found is None and not synthetic:
-        found = shores(latitude, longitude)
-    return found
+    basemap = next(filter(None, map(_readable, _paths(dataset_hash, bundle))), None)
+    if basemap is None and not synthetic:
+        basemap = shores(latitude, longitude)
+    return basemap
 
 
 def last_change(dataset_hash: str) -> int:

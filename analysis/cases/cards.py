@@ -25,28 +25,28 @@ class Card:
     seen: str
 
 
-def describe_card(opened: Workspace, tables: RecipeTables, case: int, found: FoundCases | None = None) -> Card:
-    """The card of one case; ``found`` is the recipe that found it."""
+def describe_card(opened: Workspace, tables: RecipeTables, case: int, recipe: FoundCases | None = None) -> Card:
+    """The card of one case; ``recipe``: what found it, if a recipe did."""
     record = tables.records.iloc[case]
     ranks = [(tables.baseline, tables.others[tables.baseline][c.RANK].iloc[case])] if tables.baseline else []
     return Card(
         case=case,
         source=opened.labels[int(record[c.SOURCE])],
         target=opened.labels[int(record[c.TARGET])],
-        sentence="" if found is None else _sentence(opened, tables, case, found),
+        sentence="" if recipe is None else _sentence(opened, tables, case, recipe),
         ranks=tuple((name, ordinal(float(rank))) for name, rank in (*ranks, (tables.model, record[c.RANK]))),
         seen=seen_words(int(record[c.TRANSITION_COUNT])),
     )
 
 
-def _sentence(opened: Workspace, tables: RecipeTables, case: int, found: FoundCases) -> str:
+def _sentence(opened: Workspace, tables: RecipeTables, case: int, recipe: FoundCases) -> str:
     record = tables.records.iloc[case]
-    if found.recipe == "popular":
+    if recipe.recipe == "popular":
         return popular_sentence(int(tables.train_checkins[int(record[c.TARGET])]))
-    if found.recipe in ("wrong", "right"):
+    if recipe.recipe in ("wrong", "right"):
         probability = float(record[c.FIRST_PROBABILITY]) if has_probabilities(tables.records) else None
         return first_choice_sentence(tables.model, opened.labels[int(record[c.TOP_POIS][0])], probability)
-    ablation = tables.ablation(found.recipe) if found.recipe in ("past_visits", "two_hop_paths") else None
+    ablation = tables.ablation(recipe.recipe) if recipe.recipe in ("past_visits", "two_hop_paths") else None
     if ablation is None or tables.ablations is None:
         return ""
-    return without_sentence(found.recipe, float(tables.ablations[f"without_{ablation}"].iloc[case]))
+    return without_sentence(recipe.recipe, float(tables.ablations[f"without_{ablation}"].iloc[case]))

@@ -77,7 +77,7 @@ class CaseFilter(Config):
                 kept &= table[column].isin(getattr(self, name)).to_numpy()
         if self.causes:
             wanted = set(self.causes)
-            kept &= np.array([not wanted.isdisjoint(found) for found in table[CAUSE_NAMES]], dtype=bool)
+            kept &= np.array([not wanted.isdisjoint(causes) for causes in table[CAUSE_NAMES]], dtype=bool)
         wanted_text = " ".join(self.search.casefold().split())
         if wanted_text:
             named = [column for column in (FROM, TO, c.CATEGORY) if column in table]

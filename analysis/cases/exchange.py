@@ -73,11 +73,11 @@ def import_text(library: Library, text: str) -> Imported:
         if not isinstance(entries, list) or len(entries) > _MOST:
             done.damaged.append(f"expected a list of at most {_MOST:,} entries")
             continue
-        for at, entry in enumerate(entries):
+        for number, entry in enumerate(entries):
             try:
                 value = kind.model_validate_json(json.dumps(entry))
             except ValidationError as error:
-                done.damaged.append(f"entry {at + 1}: {describe_validation(error)[:160]}")
+                done.damaged.append(f"entry {number + 1}: {describe_validation(error)[:160]}")
             else:
                 _take_in(library, there, value, done)
     return done

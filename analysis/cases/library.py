@@ -162,7 +162,7 @@ class Library:
         return self._place(kind) / f"{name}{_ENDING}"
 
     def _read_all(self, kind: type[_T], damaged: list[Damaged]) -> list[Stored[_T]]:
-        place, found = self._place(kind), []
+        place, entries = self._place(kind), []
         try:
             paths = sorted(path for path in place.glob(f"*{_ENDING}") if not path.name.startswith("."))
         except OSError:
@@ -170,12 +170,12 @@ class Library:
         for path in paths:
             shown = str(path.relative_to(self.folder))
             try:
-                found.append(self._read_one(kind, path))
+                entries.append(self._read_one(kind, path))
             except ValidationError as error:
                 damaged.append(Damaged(shown, describe_validation(error)))
             except (OSError, ValueError, RecapError, RecursionError) as error:
                 damaged.append(Damaged(shown, str(error)))
-        return found
+        return entries
 
     def _read_one(self, kind: type[_T], path: Path) -> Stored[_T]:
         if not _is_plain(path.stem):

@@ -79,29 +79,31 @@ def draw_thumbnail(
     return to_png(image.crop((0, top, image.width, image.height - top)).reduce(SCALE), quick=True)
 
 
-def _draw_marks(draw: Pen, marks: Marks, at: Mapping[int, Pixel], palette: Palette) -> None:
+def _draw_marks(draw: Pen, marks: Marks, spots: Mapping[int, Pixel], palette: Palette) -> None:
     for middle in marks.middles:
-        draw.line([at[marks.source], at[middle], at[marks.truth]], fill=palette.paths.fill, width=15, joint="curve")
-        draw_disc(draw, at[middle], _MIDDLE_PX, fill=palette.paths.fill, outline=palette.land, width=3)
+        draw.line(
+            [spots[marks.source], spots[middle], spots[marks.truth]], fill=palette.paths.fill, width=15, joint="curve"
+        )
+        draw_disc(draw, spots[middle], _MIDDLE_PX, fill=palette.paths.fill, outline=palette.land, width=3)
     for rank, poi in reversed(list(enumerate(marks.predicted, start=1))):
         if poi != marks.truth:
             radius = _FIRST_PX if rank == 1 else _SECOND_PX
-            draw_disc(draw, at[poi], radius, fill=palette.model.fill, outline=palette.land, width=4)
-            _write_rank(draw, at[poi], rank, palette)
-    draw_disc(draw, at[marks.source], _SOURCE_PX, fill=palette.ink, outline=palette.land, width=4)
-    _draw_truth(draw, at[marks.truth], marks, palette)
+            draw_disc(draw, spots[poi], radius, fill=palette.model.fill, outline=palette.land, width=4)
+            _write_rank(draw, spots[poi], rank, palette)
+    draw_disc(draw, spots[marks.source], _SOURCE_PX, fill=palette.ink, outline=palette.land, width=4)
+    _draw_truth(draw, spots[marks.truth], marks, palette)
 
 
-def _draw_truth(draw: Pen, at: Pixel, marks: Marks, palette: Palette) -> None:
-    draw_disc(draw, at, _TRUTH_PX + 13.6, fill=palette.land, outline=palette.land, width=1)
+def _draw_truth(draw: Pen, centre: Pixel, marks: Marks, palette: Palette) -> None:
+    draw_disc(draw, centre, _TRUTH_PX + 13.6, fill=palette.land, outline=palette.land, width=1)
     if marks.truth_rank <= _LARGEST_RANK:
-        draw_disc(draw, at, _TRUTH_PX - 6.8, fill=palette.model.fill, outline=palette.model.fill, width=1)
-        _write_rank(draw, at, round(marks.truth_rank), palette)
-    draw_disc(draw, at, _TRUTH_PX + 6.8, fill=None, outline=palette.truth.fill, width=12)
+        draw_disc(draw, centre, _TRUTH_PX - 6.8, fill=palette.model.fill, outline=palette.model.fill, width=1)
+        _write_rank(draw, centre, round(marks.truth_rank), palette)
+    draw_disc(draw, centre, _TRUTH_PX + 6.8, fill=None, outline=palette.truth.fill, width=12)
     if marks.visited:
-        corner = (at[0] + 0.8 * _TRUTH_PX, at[1] - 0.8 * _TRUTH_PX)
+        corner = (centre[0] + 0.8 * _TRUTH_PX, centre[1] - 0.8 * _TRUTH_PX)
         draw_disc(draw, corner, _VISITED_PX, fill=palette.revisits.fill, outline=palette.land, width=5)
 
 
-def _write_rank(draw: Pen, at: Pixel, rank: int, palette: Palette) -> None:
-    draw.text(at, str(rank), fill=palette.page, font=ImageFont.load_default(_LETTER_PX), anchor="mm")
+def _write_rank(draw: Pen, centre: Pixel, rank: int, palette: Palette) -> None:
+    draw.text(centre, str(rank), fill=palette.page, font=ImageFont.load_default(_LETTER_PX), anchor="mm")

@@ -124,9 +124,9 @@ class Collection(Config):
         >>> "".join(name[0] for name in made.moved("b" * 16, -5).cases)
         'ba'
         """
-        at = self.cases.index(case)
+        position = self.cases.index(case)
         others = [name for name in self.cases if name != case]
-        others.insert(min(max(at + by, 0), len(others)), case)
+        others.insert(min(max(position + by, 0), len(others)), case)
         return self._of(tuple(others))
 
     def _of(self, cases: tuple[str, ...]) -> "Collection":

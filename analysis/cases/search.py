@@ -31,9 +31,9 @@ def search_cases(table: pd.DataFrame, text: str, own_ids: Sequence[str] = ()) ->
     if number is not None or named:
         of_case = cases[cases == wanted] if kind != "user" else cases[:0]
         of_user = cases[table[c.USER].isin(named or [wanted]).to_numpy()] if kind != "case" else cases[:0]
-        found = np.concatenate([of_case, of_user[~np.isin(of_user, of_case)]])
-        if len(found) or kind:
-            return found
+        numbers = np.concatenate([of_case, of_user[~np.isin(of_user, of_case)]])
+        if len(numbers) or kind:
+            return numbers
     kept = np.ones(len(table), dtype=bool)
     columns = [table[name].str.casefold() for name in (FROM, TO, c.CATEGORY)]
     for word in words:

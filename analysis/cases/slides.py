@@ -58,8 +58,12 @@ def why_slide(shown: CaseExplanation) -> Slide:
     """What raises the rank, or what the first choice has for it, with the ranks of two ablations."""
     beaten = any(sentence.about == "runner_up" for sentence in shown.sentences)
     wanted = ("visits", "runner_up") if beaten else ("transition", "visits")
-    said = [sentence for sentence in shown.sentences if sentence.about in wanted]
-    pieces = [piece for at, sentence in enumerate(said) for piece in ([Piece(text=" ")] * bool(at) + sentence.pieces)]
+    sentences = [sentence for sentence in shown.sentences if sentence.about in wanted]
+    pieces = [
+        piece
+        for number, sentence in enumerate(sentences)
+        for piece in ([Piece(text=" ")] * bool(number) + sentence.pieces)
+    ]
     without = [Number(f"Without {part_words(entry.name)}", ordinal(entry.rank)) for entry in _ablations(shown)]
     numbers = (Number("As it is", ordinal(shown.target_rank)), *without)
     return Slide(tuple(pieces), numbers)

@@ -84,15 +84,15 @@ class PairedCases:
         _, low, high = reweight(difference_N, half.group_N, self.bootstrap)
         weight_N = self.weights["all"]
         p, exact = self.flips.p_values(self._user_sums(weight_N * difference_N, every))
-        found = {"a": a, "b": b, "difference": b - a, "low": low, "high": high, "mcnemar_p": np.nan}
+        row = {"a": a, "b": b, "difference": b - a, "low": low, "high": high, "mcnemar_p": np.nan}
         band = np.nan if spread is None else spread.band(weight_N)
-        return found | {"sign_flip_p": p[0], "sign_flip_exact": exact[0], "band": band}
+        return row | {"sign_flip_p": p[0], "sign_flip_exact": exact[0], "band": band}
 
     def _user_sums(self, difference_N: np.ndarray, partition: _Partition) -> np.ndarray:
         kept = partition.group_N >= 0
-        at = self.bootstrap.user_N[kept] * partition.size + partition.group_N[kept]
+        cell_N = self.bootstrap.user_N[kept] * partition.size + partition.group_N[kept]
         size = self.bootstrap.num_users * partition.size
-        return np.bincount(at, weights=difference_N[kept], minlength=size).reshape(-1, partition.size)
+        return np.bincount(cell_N, weights=difference_N[kept], minlength=size).reshape(-1, partition.size)
 
     def _table(self, partition: _Partition, a_N: np.ndarray, b_N: np.ndarray, found_N: np.ndarray) -> pd.DataFrame:
         group_N, size = partition
@@ -101,9 +101,9 @@ class PairedCases:
         low, high = interval(self.bootstrap.means(b_N - a_N, group_N, size))
         kept = group_N >= 0
         cells = np.bincount(4 * group_N[kept] + found_N[kept], minlength=4 * size).reshape(size, 4)
-        found = {"n": count, "a": mean_a, "b": mean_b, "difference": mean_b - mean_a, "low": low, "high": high}
-        found |= dict(zip(("both", "only_a", "only_b", "neither"), cells[:, ::-1].T, strict=True))
-        return pd.DataFrame(found | {"mcnemar_p": [mcnemar(*row) for row in cells[:, [2, 1]].tolist()]})
+        columns = {"n": count, "a": mean_a, "b": mean_b, "difference": mean_b - mean_a, "low": low, "high": high}
+        columns |= dict(zip(("both", "only_a", "only_b", "neither"), cells[:, ::-1].T, strict=True))
+        return pd.DataFrame(columns | {"mcnemar_p": [mcnemar(*row) for row in cells[:, [2, 1]].tolist()]})
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,5 +30,5 @@ def head_weights(tail_N: np.ndarray) -> np.ndarray:
 
 def reweight(value_N: np.ndarray, tail_N: np.ndarray, bootstrap: UserBootstrap) -> MeanInterval:
     """``share * mean over head cases + (1 - share) * mean over tail cases``; NaN where a group is empty."""
-    found = bootstrap.measure(value_N, tail_N, 2)
-    return mean_intervals(found.value_G @ HEAD_AND_TAIL[:, None], found.drawn_BG @ HEAD_AND_TAIL[:, None])[0]
+    measured = bootstrap.measure(value_N, tail_N, 2)
+    return mean_intervals(measured.value_G @ HEAD_AND_TAIL[:, None], measured.drawn_BG @ HEAD_AND_TAIL[:, None])[0]

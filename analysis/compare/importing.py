@@ -60,10 +60,10 @@ class ImportReport:
     def sentences(self, *names: str) -> list[str]:
         """One sentence per problem that occurs."""
         words = _PROBLEMS | REMARKS
-        found = {name: self.findings[name] for name in names or words if self.findings[name].count}
+        findings = {name: self.findings[name] for name in names or words if self.findings[name].count}
         return [
             f"{item.count:,} {words[name]}" + (f" ({', '.join(item.examples)}, …)" if item.examples else "")
-            for name, item in found.items()
+            for name, item in findings.items()
         ]
 
 

@@ -103,11 +103,11 @@ def _accuracy(
     weight_N = head_weights(tail_N) if weighted else kept_N.astype(float)
     mean_S, mean_N = np.average(value_SN, axis=1, weights=weight_N), value_SN.mean(axis=0)
     if weighted:
-        found = reweight(mean_N, tail_N, bootstrap)
+        estimate = reweight(mean_N, tail_N, bootstrap)
     else:
-        (found,) = bootstrap.measure(mean_N, np.where(kept_N, 0, -1)).intervals
+        (estimate,) = bootstrap.measure(mean_N, np.where(kept_N, 0, -1)).intervals
     spread = float(mean_S.std(ddof=1)) if len(tables) > 1 else math.nan
-    return {**found._asdict(), "value": float(mean_S.mean()), "sd": spread}
+    return {**estimate._asdict(), "value": float(mean_S.mean()), "sd": spread}
 
 
 def _tested(
@@ -119,8 +119,8 @@ def _tested(
     a, b = (MeanSide("", "", seeds[0], tuple(seeds[1:])) for seeds in (against, tables))
     row = paired.compare(a, b, metric, found_within(metric), None)[0].iloc[0]
     p = row["p"] if len(against) == len(tables) == 1 else row["sign_flip_p"]
-    found = zip(_TEST, (row["difference"], row["low"], row["high"], p), strict=True)
-    return {name: float(value) for name, value in found}
+    cells = zip(_TEST, (row["difference"], row["low"], row["high"], p), strict=True)
+    return {name: float(value) for name, value in cells}
 
 
 def write_table(table: pd.DataFrame, form: str, *, intervals: bool = False) -> str:
@@ -184,7 +184,7 @@ def _csv(table: pd.DataFrame, *, intervals: bool) -> str:
         row: dict[str, object] = {"model": label}
         for one in mine.to_dict("records"):
             name = one["metric"] if one["group"] == "all" else f"{one['metric']}_{_GROUPS[one['group']]}"
-            row |= {form.format(name): one[at] for at, form in shown.items() if at != "at_least" or name == "mrr"}
+            row |= {form.format(name): one[key] for key, form in shown.items() if key != "at_least" or name == "mrr"}
         tested = mine[mine["difference"].notna()].head(1)
         row |= {name: tested[name].iloc[0] if len(tested) else math.nan for name in _TEST}
         rows.append(row | mine[["against", "seeds", "n", "protocol", "dataset"]].iloc[0].to_dict())

@@ -56,8 +56,8 @@ def compare_means(
             (n,), (value,) = group_means(value_N, group_N, 1)
             _, (other,) = group_means(baseline_N, group_N, 1)
             (low,), (high,) = interval(bootstrap.means(value_N - baseline_N, group_N, 1))
-            found = {"value": value, "baseline": other, "difference": value - other, "low": low, "high": high}
-            rows.append({"group": group, "metric": metric, "n": int(n), **found})  # type: ignore[typeddict-item]
+            numbers = {"value": value, "baseline": other, "difference": value - other, "low": low, "high": high}
+            rows.append({"group": group, "metric": metric, "n": int(n), **numbers})  # type: ignore[typeddict-item]
     return pd.DataFrame(rows)
 
 

@@ -67,7 +67,7 @@ def _enumerated(sums_U: np.ndarray) -> float:
     differing = sums_U[sums_U != 0]
     if len(differing) < 2:  # scipy asks for two observations: one user's two flips are equally far from 0
         return 1.0
-    found = stats.permutation_test(
+    test = stats.permutation_test(
         (differing,), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=True, alternative="two-sided"
     )
-    return float(found.pvalue)
+    return float(test.pvalue)

@@ -41,45 +41,45 @@ def other_side(side: str, asked: str) -> str:
 
 def reliability_line(errors: Mapping[str, float]) -> str:
     """The calibration error of each side with probabilities."""
-    said = ", ".join(f"{label} {error:.3f}" for label, error in errors.items())
-    return f"Mean distance from the dashed line (calibration error): {said}."
+    listed = ", ".join(f"{label} {error:.3f}" for label, error in errors.items())
+    return f"Mean distance from the dashed line (calibration error): {listed}."
 
 
-def comparison_headline(found: Comparison) -> str:
+def comparison_headline(result: Comparison) -> str:
     """Who is better on rare and on frequent transitions, and by how much."""
-    said = _headline(found)
-    return f"{TIME_WORTH}: {said}" if with_time_given(found.a) == found.b else said
+    headline = _headline(result)
+    return f"{TIME_WORTH}: {headline}" if with_time_given(result.a) == result.b else headline
 
 
-def _headline(found: Comparison) -> str:
-    rows = {group: found.row(group) for group in _KINDS if found.row(group)["n"] > 0}
+def _headline(result: Comparison) -> str:
+    rows = {group: result.row(group) for group in _KINDS if result.row(group)["n"] > 0}
     if not rows:
         return "There is no test case to compare on."
     verdicts = [str(row["verdict"]) for row in rows.values()]
-    winner = next((verdict for verdict in (*verdicts, str(found.row("all")["verdict"])) if verdict != "close"), None)
+    winner = next((verdict for verdict in (*verdicts, str(result.row("all")["verdict"])) if verdict != "close"), None)
     if winner is None:
         kinds = " and on ".join(
-            f"{_KINDS[group]} ones" if at else f"{_KINDS[group]} transitions" for at, group in enumerate(rows)
+            f"{_KINDS[group]} ones" if number else f"{_KINDS[group]} transitions" for number, group in enumerate(rows)
         )
-        return f"{label_as_subject(found.b)} and {label_in_sentence(found.a)} tie on {kinds}."
-    better, worse = (found.b, found.a) if winner == "b" else (found.a, found.b)
+        return f"{label_as_subject(result.b)} and {label_in_sentence(result.a)} tie on {kinds}."
+    better, worse = (result.b, result.a) if winner == "b" else (result.a, result.b)
     ending = "" if better.endswith("curves") else "s"
     beats = f"{label_as_subject(better)} beat{ending} {label_in_sentence(worse)}"
     won = [group for group, row in rows.items() if row["verdict"] == winner]
     if not won:
-        said = f"{beats} over all cases ({_gain(found.row('all'))} points)"
-        return f"{said}, but tie{ending} on rare and frequent ones alone."
+        sentence = f"{beats} over all cases ({_gain(result.row('all'))} points)"
+        return f"{sentence}, but tie{ending} on rare and frequent ones alone."
     first, *others = won
-    said = f"{beats} on {_KINDS[first]} transitions ({_gain(rows[first])} points)"
+    sentence = f"{beats} on {_KINDS[first]} transitions ({_gain(rows[first])} points)"
     if others:
-        return f"{said} and on {_KINDS[others[0]]} ones ({_gain(rows[others[0]])})."
+        return f"{sentence} and on {_KINDS[others[0]]} ones ({_gain(rows[others[0]])})."
     rest = [group for group in rows if group != first]
     if not rest:
-        return f"{said}."
+        return f"{sentence}."
     row = rows[rest[0]]
     if row["verdict"] == "close":
-        return f"{said} and tie{ending} on {_KINDS[rest[0]]} ones."
-    return f"{said} but lose{ending} on {_KINDS[rest[0]]} ones ({MINUS}{_gain(row)[1:]})."
+        return f"{sentence} and tie{ending} on {_KINDS[rest[0]]} ones."
+    return f"{sentence} but lose{ending} on {_KINDS[rest[0]]} ones ({MINUS}{_gain(row)[1:]})."
 
 
 def _gain(row: pd.Series) -> str:
@@ -103,8 +103,8 @@ def differences_title(metric: str) -> str:
     return f"Difference in {METRIC_LABELS[metric]}, points"
 
 
-def differences_alt(found: Comparison) -> str:
-    return f"{found.b} minus {found.a} by how often the transition occurred in training, with 95 % intervals"
+def differences_alt(result: Comparison) -> str:
+    return f"{result.b} minus {result.a} by how often the transition occurred in training, with 95 % intervals"
 
 
 def only_label(model: str, cases: int) -> str:
@@ -123,43 +123,43 @@ def both_alt(a: str, b: str) -> str:
     return f"The best places of {a} and {b}; ◎ is the true next place"
 
 
-def finds_sentence(found: Comparison) -> str:
-    row, a, b = found.row("all"), label_in_sentence(found.a), label_as_subject(found.b)
+def finds_sentence(result: Comparison) -> str:
+    row, a, b = result.row("all"), label_in_sentence(result.a), label_as_subject(result.b)
     p = f"p {_relation(row['p'])}"
-    if not found.metric.startswith("hr"):
+    if not result.metric.startswith("hr"):
         return (
-            f"{METRIC_LABELS[found.metric]}: {row['b']:.3f} for {label_in_sentence(b)}, {row['a']:.3f} for {a} ({p})."
+            f"{METRIC_LABELS[result.metric]}: {row['b']:.3f} for {label_in_sentence(b)}, {row['a']:.3f} for {a} ({p})."
         )
     finds = "find" if b.endswith("curves") else "finds"
     chance = "is significant" if row["p"] < 0.05 else "may be chance"
-    both = f"{b} alone {finds} {row['only_b']:,} cases {guesses(found.metric)}, {a} alone {row['only_a']:,}"
+    both = f"{b} alone {finds} {row['only_b']:,} cases {guesses(result.metric)}, {a} alone {row['only_a']:,}"
     return f"{both}. The difference {chance} ({p})."
 
 
-def cases_sentence(found: Comparison) -> str:
+def cases_sentence(result: Comparison) -> str:
     """What was compared; samples of one user are all the same, so it has no interval."""
-    of_users = f", of the {found.users:,} users who have any"
-    if found.users == 1:
+    of_users = f", of the {result.users:,} users who have any"
+    if result.users == 1:
         of_users = " of one user, so there is no interval over users"
-    cases = f"Measured on the same {found.n:,} test cases{of_users}."
-    if found.weighted:
+    cases = f"Measured on the same {result.n:,} test cases{of_users}."
+    if result.weighted:
         cases += f" Over all of them, frequent ones count {100 * PAPER_HEAD_SHARE:.0f} %, as in the paper."
-    return f"{cases} Imported lists are short, so MRR is a lower bound." if found.at_least else cases
+    return f"{cases} Imported lists are short, so MRR is a lower bound." if result.at_least else cases
 
 
-def seeds_sentence(found: Comparison) -> str:
-    if found.seeds is None:
-        if not found.unmeasured_seeds:
+def seeds_sentence(result: Comparison) -> str:
+    if result.seeds is None:
+        if not result.unmeasured_seeds:
             return "Neither model has seeds to compare."
-        names = " and ".join(map(label_in_sentence, found.unmeasured_seeds))
+        names = " and ".join(map(label_in_sentence, result.unmeasured_seeds))
         return f"Only one seed of {names} was trained, so how far seeds differ is not known."
-    band = float(found.row("all")["band"])
+    band = float(result.row("all")["band"])
     return f"Two seeds of one model differ by up to {as_points(band)[1:] if band else '0'} points over all cases."
 
 
-def seeds_line(found: Comparison) -> str:
+def seeds_line(result: Comparison) -> str:
     """One line under the picture of seeds."""
-    return seeds_sentence(found) if found.seeds is None else "Grey: how far two seeds of one model differ."
+    return seeds_sentence(result) if result.seeds is None else "Grey: how far two seeds of one model differ."
 
 
 def only_title(label: str) -> str:
@@ -180,15 +180,15 @@ def ranks_title(a: str, b: str) -> str:
     return f"{label_as_subject(a)} → {label_as_subject(b)}"
 
 
-def sentences(found: Comparison) -> list[str]:
-    return [finds_sentence(found), cases_sentence(found), seeds_sentence(found)] if found.n else []
+def sentences(result: Comparison) -> list[str]:
+    return [finds_sentence(result), cases_sentence(result), seeds_sentence(result)] if result.n else []
 
 
-def caveat(found: Comparison) -> str:
+def caveat(result: Comparison) -> str:
     """What a slide says next to the headline: the metric, and what the numbers rest on."""
-    row = found.row("all")
+    row = result.row("all")
     over = f" Over all cases: {as_points(row['difference'])} points {_interval(row)}."
-    return f"{METRIC_LABELS[found.metric]}.{over * (found.users > 1)} {' '.join(sentences(found))}"
+    return f"{METRIC_LABELS[result.metric]}.{over * (result.users > 1)} {' '.join(sentences(result))}"
 
 
 def p_value(p: float) -> str:
@@ -210,35 +210,35 @@ def _relation(p: float) -> str:
     return text if text.startswith("≤") else f"= {text}"
 
 
-def row_cells(row: dict, found: Comparison) -> dict[str, str]:
+def row_cells(row: dict, result: Comparison) -> dict[str, str]:
     """A row of `Comparison.rows` in words; a dash for what no case says, and for an interval over one user."""
     cells = {"cases": f"{row['n']:,}"} | {
-        side: f"{'≥ ' * (side in found.at_least)}{100 * row[side]:.1f}" for side in ("a", "b")
+        side: f"{'≥ ' * (side in result.at_least)}{100 * row[side]:.1f}" for side in ("a", "b")
     }
     cells |= {"points": as_points(row["difference"]), "interval": _interval(row)}
     if not row["n"]:
         cells = {"cases": "0"} | dict.fromkeys(("a", "b", "points", "interval"), "–")
-    elif found.users == 1:
+    elif result.users == 1:
         cells["interval"] = "–"
     cells |= {name: f"{row[name]:,}" for name in ("only_a", "only_b")}
-    return cells | {"p": p_value(row["p"]), "better": verdict_words(row, found)}
+    return cells | {"p": p_value(row["p"]), "better": verdict_words(row, result)}
 
 
-def verdict_words(row: dict, found: Comparison) -> str:
+def verdict_words(row: dict, result: Comparison) -> str:
     if row["n"] == 0:
         return "no case"
-    return {"b": found.b, "a": found.a, "close": "tie"}[str(row["verdict"])]
+    return {"b": result.b, "a": result.a, "close": "tie"}[str(row["verdict"])]
 
 
-def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[str, list[tuple[str, str]], str]:
+def how_often(result: Comparison, num_places: int, *, invented: bool) -> tuple[str, list[tuple[str, str]], str]:
     """How often the first guess of each side is right, for Present: title, labelled numbers, note.
 
     Args:
         found: of HR@1.
     """
-    row, a, b = found.row("all"), label_in_sentence(found.a), label_in_sentence(found.b)
-    mine, theirs = (found_of(row[side], found.n) for side in ("b", "a"))
+    row, a, b = result.row("all"), label_in_sentence(result.a), label_in_sentence(result.b)
+    mine, theirs = (found_of(row[side], result.n) for side in ("b", "a"))
     title = f"The first guess of {b} is right in {mine} cases, that of {a} in {theirs.split()[0]}."
-    numbers = [(found.b, f"{100 * row['b']:.1f} %"), (found.a, f"{100 * row['a']:.1f} %"), ("Cases", f"{found.n:,}")]
+    numbers = [(result.b, f"{100 * row['b']:.1f} %"), (result.a, f"{100 * row['a']:.1f} %"), ("Cases", f"{result.n:,}")]
     note = f"Right: where the user went is ranked first of {num_places:,} places."
     return title, numbers, f"{note} The city is invented." if invented else note

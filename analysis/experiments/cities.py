@@ -73,8 +73,8 @@ def run_cities(
         (users, draw) for users in USER_NUMBERS for draw in spec.seeds if users <= datasets[0].num_users
     ):
         drawn = spec.model_copy(update={**few, "name": f"{spec.name}-{users}-users-{draw}", "seeds": (draw,)})
-        found = run(drawn, draw_users(datasets[0], users, draw), pretrained=without(datasets[0]))
-        done.users.append((users, found))
+        result = run(drawn, draw_users(datasets[0], users, draw), pretrained=without(datasets[0]))
+        done.users.append((users, result))
         if not done.is_finished:
             return done
     replace_text(out / "cities.md", cities_markdown(done))

@@ -129,8 +129,8 @@ def measure_records(records: pd.DataFrame, dataset: Dataset, protocol: Protocol 
     of = {name: records_of_run(records, dataset, name) for name in protocols}
     unknown = [metric for metric in METRICS if not is_known(records, metric)]
     known = {}
-    for name, found in of.items():
-        groups = metrics_by_group(found) | {"new": metrics_of(found[~is_known_place(found)])}
+    for name, cases in of.items():
+        groups = metrics_by_group(cases) | {"new": metrics_of(cases[~is_known_place(cases)])}
         known[name] = {group: {k: v for k, v in row.items() if k not in unknown} for group, row in groups.items()}
     shown = [metric for metric in SHOWN_METRICS if metric not in unknown]
     last = of["trajectory_last"]
@@ -181,14 +181,14 @@ def markdown(result: ExperimentResult) -> str:
     if result.comparisons:
         labels = {arm.arm: arm.label for arm in result.arms}
         heads = ["", "cases", *(METRIC_LABELS[metric] for metric in SHOWN_METRICS)]
-        found: dict[tuple[str, str], dict[str, str]] = {}
+        cells_of: dict[tuple[str, str], dict[str, str]] = {}
         for row in result.comparisons:
             cell = f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]" if row.difference is not None else "–"
             key = (f"{labels[row.arm]} − {labels[row.other]}", f"{row.protocol} {row.group}")
-            found.setdefault(key, {})[row.metric] = cell
+            cells_of.setdefault(key, {})[row.metric] = cell
         rows = [
             [label, group, *(cells.get(metric, "–") for metric in SHOWN_METRICS)]
-            for (label, group), cells in found.items()
+            for (label, group), cells in cells_of.items()
         ]
         note = "Differences with 95 % intervals over users (paired, 1,000 bootstrap samples):"
         parts += [note, markdown_table(heads, rows)]
@@ -218,11 +218,11 @@ def _how(result: ExperimentResult) -> str:
 
 
 def _mean(runs: list[ArmResult], key: str, digits: int) -> str:
-    found = [value for run in runs if (value := value_at(run.values, key)) is not None]
-    if not found:
+    values = [value for run in runs if (value := value_at(run.values, key)) is not None]
+    if not values:
         return "–"
-    spread = f" ± {number(float(np.std(found, ddof=1)), digits)}" if len(found) > 1 else ""
-    return number(float(np.mean(found)), digits) + spread
+    spread = f" ± {number(float(np.std(values, ddof=1)), digits)}" if len(values) > 1 else ""
+    return number(float(np.mean(values)), digits) + spread
 
 
 def _next_to_paper(runs: list[ArmResult]) -> list[str]:

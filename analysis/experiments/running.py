@@ -31,7 +31,7 @@ from recap.baselines import PRETRAINED
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
 from recap.data.cases import PROTOCOLS, Protocol
 from recap.data.dataset import Dataset
-from recap.errors import ConfigError, DataError
+from recap.errors import ConfigError, DataError, RecapError
 from recap.evaluation.cases import is_known_place
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import read_records, write_records
@@ -41,6 +41,8 @@ from recap.pretrained.curves_file import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_text
+from recap.storage.cache_keys import cache_key
+from recap.storage.json_text import read_object
 from recap.storage.tensors import load_tensors
 from recap.training.baselines import build_baseline
 from recap.training.run import StopRequest, train
@@ -97,8 +99,8 @@ def run_experiment(
         elif arm.baseline is not None:
             started = time.process_time()
             if arm.baseline == PRETRAINED:
-                found = PretrainedCheckpoint.of(dataset, pretrained, keep=False, given_time=arm.given_time)
-                scorer: Scorer = found.fit(dataset, graph).scorer(dataset, graph)
+                unfitted = PretrainedCheckpoint.of(dataset, pretrained, keep=False, given_time=arm.given_time)
+                scorer: Scorer = unfitted.fit(dataset, graph).scorer(dataset, graph)
             else:
                 scorer = build_baseline(arm.baseline, dataset, graph)
             cost = {"processor_seconds": time.process_time() - started}
@@ -142,11 +144,11 @@ def _train(
 
 
 def _imported(name: str, dataset: Dataset) -> ImportedPredictions:
-    found = named_predictions(dataset.hash, name)
-    if found is None:
+    predictions = named_predictions(dataset.hash, name)
+    if predictions is None:
         there = ", ".join(item.name for item in find_predictions(dataset.hash)) or "none"
         raise ConfigError(f"no imported predictions of this dataset are called {name!r}; there are: {there}")
-    return found
+    return predictions
 
 
 def _measure_imported(arm: Arm, imported: ImportedPredictions, dataset: Dataset, protocol: Protocol) -> _Measured:
@@ -165,13 +167,13 @@ def _measure_training(
 ) -> _Measured:
     working = checkpoint.folder / TRAINING_FOLDER
     config = checkpoint.manifest.train
-    name = protocol + "-given-time" * arm.given_time
-    measured, ranked = (working / f"{name}.{kind}" for kind in ("json", "parquet"))
     asked = checkpoint.given_time if arm.given_time else checkpoint
-    if measured.is_file() and ranked.is_file():
-        values = ArmResult.model_validate_json(measured.read_text()).values
+    key = cache_key(dataset.hash, asked.hash)[:12]
+    measured, ranked = (working / f"{protocol}-{key}.{kind}" for kind in ("json", "parquet"))
+    try:
+        values = ArmResult.parse(read_object(measured)).values
         records = read_records(ranked)[0]
-    else:
+    except RecapError:  # not measured yet, by another version, or damaged
         values, records = measure(asked.scorer(dataset, graph), dataset, graph, protocol)
         values |= {"cost": _cost(checkpoint), "val": asked.manifest.best.val}
         if isinstance(config, TrainConfig) and config.model.has_token:
@@ -199,7 +201,7 @@ def _cost(checkpoint: Checkpoint) -> dict[str, float]:
     tensors, _ = load_tensors(checkpoint.folder / WEIGHTS)
     return {
         "train_minutes": summary["seconds"] / 60,
-        **({"processor_seconds": found} if (found := summary.get("processor_seconds")) else {}),
+        **({"processor_seconds": processor} if (processor := summary.get("processor_seconds")) else {}),
         "test_seconds": summary["test_seconds"],
         "reserved_gpu_gb": summary["reserved_gpu_bytes"] / 1e9,
         "parameters": float(sum(tensor.numel() for tensor in tensors.values() if tensor.is_floating_point())),
@@ -236,7 +238,7 @@ def _comparisons(spec: ExperimentSpec, dataset: Dataset, done: list[_Measured]) 
     protocols = PROTOCOLS if spec.protocol == "every_next" else (spec.protocol,)
     for (one, other), protocol in product(spec.compare, protocols):
         sides = [
-            [records_of_run(found.records, dataset, protocol) for found in done if found.result.arm == name]
+            [records_of_run(run.records, dataset, protocol) for run in done if run.result.arm == name]
             for name in (one, other)
         ]
         every = [*sides[0], *sides[1]]
@@ -247,6 +249,6 @@ def _comparisons(spec: ExperimentSpec, dataset: Dataset, done: list[_Measured]) 
             to_new = compare_means(*new, metrics=known, groups=("all",)).assign(group="new")
             table = pd.concat([table, to_new], ignore_index=True)
         for row in comparison_rows(table.drop(columns=["value", "baseline"])):
-            found = {name: value for name, value in row.items() if value == value}  # without NaN
-            rows.append(ArmComparison.parse({"arm": one, "other": other, "protocol": protocol} | found))
+            numbers = {name: value for name, value in row.items() if value == value}  # without NaN
+            rows.append(ArmComparison.parse({"arm": one, "other": other, "protocol": protocol} | numbers))
     return tuple(rows)

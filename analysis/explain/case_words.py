@@ -1,4 +1,4 @@
-"""What a whole explanation is said in: alternative texts, lines below charts, and edits in words."""
+"""The words of a whole explanation: alternative texts, lines below charts, and edits in words."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -46,15 +46,15 @@ def visits_alt(shown: CaseExplanation) -> str:
 
 def describe_chart(shown: CaseExplanation) -> str:
     """At most two short sentences, for one line below the chart."""
-    said = ["Click a row to open it."]
+    sentences = ["Click a row to open it."]
     if shown.inactive:
-        said.append(f"Inactive at this epoch: {', '.join(shown.inactive).replace('_', ' ')}.")
+        sentences.append(f"Inactive at this epoch: {', '.join(shown.inactive).replace('_', ' ')}.")
     if shown.core_scope == "unvisited" and shown.visits[0].visits and shown.visits[1].visits:
-        said.append("The sequence model scores new places only.")
+        sentences.append("The sequence model scores new places only.")
     gates = [f"{entry.name} {signed(entry.gate, 2)}" for entry in (shown.a, shown.b) if entry.gate is not None]
     if gates:
-        said.append(f"The gate scales the correction: {', '.join(gates)}.")
-    return " ".join(said[:2])
+        sentences.append(f"The gate scales the correction: {', '.join(gates)}.")
+    return " ".join(sentences[:2])
 
 
 def describe_paths(shown: CaseExplanation, part: str) -> str:

@@ -51,7 +51,7 @@ class Curve(Config):
     name: str
     group: str
     unit: str
-    scale: Scale = Field(description="How the value comes from the amount in the unit.")
+    scale: Scale = Field(description="How the value is computed from the amount in the unit.")
     meaning: str
     knots: list[float] = Field(description="In the feature's own value, which the curve reads.")
     amounts: list[float] = Field(description="The knots in the feature's unit.")
@@ -111,8 +111,8 @@ def learned_curves(predictor: Predictor) -> list[Curve]:
         own = model.curves.curves
         return _curves(own.of, own.knot_FK1, own.levels, _candidate_values(predictor, own.of))
     if model.prior is not None:
-        found = [_prior_values(_revisited(predictor, histories)) for histories in _sampled(predictor)]
-        return _prior_curves(model.prior, found)
+        values = [_prior_values(_revisited(predictor, histories)) for histories in _sampled(predictor)]
+        return _prior_curves(model.prior, values)
     raise CaseError(f"{predictor.checkpoint.folder.name} has no revisit prior")
 
 
@@ -139,9 +139,9 @@ def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[fl
     histories, changes = predictor.pack([edited_case.variant])
     if predictor.model.curves is None:
         revisited = _revisited(predictor, histories)
-        at = {poi: at for at, poi in enumerate(revisited.poi_C.tolist())}
+        row_of = {poi: row for row, poi in enumerate(revisited.poi_C.tolist())}
         return {
-            name: [float(value_C[at[poi]]) if poi in at else None for poi in pois]
+            name: [float(value_C[row_of[poi]]) if poi in row_of else None for poi in pois]
             for name, value_C in zip(PRIOR_TERMS, _prior_values(revisited), strict=True)
         }
     features = predictor.curve_values(histories, changes).features
@@ -170,36 +170,36 @@ def gate_counts(predictor: Predictor) -> list[int]:
 def learned_numbers(predictor: Predictor) -> dict[str, float]:
     """Scalars of prior and correction, by their symbol in the paper."""
     prior, calibration = predictor.model.prior, predictor.model.calibration
-    found: dict[str, torch.Tensor | None] = {}
+    numbers: dict[str, torch.Tensor | None] = {}
     if prior is not None:
-        found |= {"lambda_prior": prior.scale, "w_cnt": prior.count_weight, "w_rec": prior.recency_weight}
-        found |= {"w_win": prior.window_weight, "tau_rec": prior.log_recency_steps.exp()}
+        numbers |= {"lambda_prior": prior.scale, "w_cnt": prior.count_weight, "w_rec": prior.recency_weight}
+        numbers |= {"w_win": prior.window_weight, "tau_rec": prior.log_recency_steps.exp()}
     if calibration is not None:
-        found["lambda_corr"] = calibration.scale
-    return {name: float(value) for name, value in found.items() if value is not None}
+        numbers["lambda_corr"] = calibration.scale
+    return {name: float(value) for name, value in numbers.items() if value is not None}
 
 
 def _curves(of: FeatureSet, knot_FK1: torch.Tensor, level_FK1: torch.Tensor, values: list[np.ndarray]) -> list[Curve]:
-    found = []
+    curves = []
     rows = zip(of.features, knot_FK1.double().tolist(), level_FK1.double().tolist(), values, strict=True)
     for feature, knot_K, level_K, value_N in rows:
         knots = [knot for knot in knot_K if knot != float("inf")]
-        found.append(Curve.of(feature, knots, level_K[: len(knots)], value_N))
-    return found
+        curves.append(Curve.of(feature, knots, level_K[: len(knots)], value_N))
+    return curves
 
 
 def _prior_curves(prior: RevisitPrior, values: list[list[np.ndarray]]) -> list[Curve]:
     """The paper's terms as curves (Eq. 9)."""
     scale, tau = float(prior.scale), float(prior.log_recency_steps.exp())
-    found = []
+    curves = []
     weights = (prior.count_weight, prior.recency_weight, prior.window_weight)
-    for at, (feature, weight) in enumerate(zip(_PRIOR_FEATURES, weights, strict=True)):
-        value_N = np.concatenate([piece[at] for piece in values])
+    for term, (feature, weight) in enumerate(zip(_PRIOR_FEATURES, weights, strict=True)):
+        value_N = np.concatenate([piece[term] for piece in values])
         knot_K = np.array([0.0, 1.0]) if feature.scale == "linear" else _log_knots(float(value_N.max(initial=1.0)))
         level_K = np.exp(-np.expm1(knot_K) / tau) if feature.name == "recency" else knot_K
         points = scale * (0.0 if weight is None else float(weight)) * level_K
-        found.append(Curve.of(feature, knot_K.tolist(), points.tolist(), value_N))
-    return found
+        curves.append(Curve.of(feature, knot_K.tolist(), points.tolist(), value_N))
+    return curves
 
 
 def _log_knots(highest: float) -> np.ndarray:
@@ -232,9 +232,9 @@ def _candidate_values(predictor: Predictor, of: FeatureSet) -> list[np.ndarray]:
     for histories in _sampled(predictor):
         features = predictor.curve_values(histories).features
         packed = [value_C[value_C != 0] for pairs in features.sparse for value_C in pairs.value_FC]
-        for found, value_N in zip(pieces, [*packed, *_new_places(features, len(histories))], strict=True):
-            found.append(value_N.double().numpy())
-    return [np.concatenate(found) for found in pieces]
+        for parts, value_N in zip(pieces, [*packed, *_new_places(features, len(histories))], strict=True):
+            parts.append(value_N.double().numpy())
+    return [np.concatenate(parts) for parts in pieces]
 
 
 def _new_places(features: FeatureValues, size: int) -> list[torch.Tensor]:

@@ -144,11 +144,11 @@ class EditedCase:
     @cached_property
     def groups(self) -> dict[str, list[int]]:
         """Positions of each group's terms, in order."""
-        found: dict[str, list[int]] = {}
-        for at, term in enumerate(self.scorer.terms):
-            found.setdefault(term.group, []).append(at)
-        order = [*GROUPS, CORRECTION, *found]
-        return {group: found[group] for group in sorted(found, key=order.index)}
+        rows_of: dict[str, list[int]] = {}
+        for row, term in enumerate(self.scorer.terms):
+            rows_of.setdefault(term.group, []).append(row)
+        order = [*GROUPS, CORRECTION, *rows_of]
+        return {group: rows_of[group] for group in sorted(rows_of, key=order.index)}
 
     @cached_property
     def parts_off(self) -> dict[str, str]:
@@ -196,11 +196,11 @@ class EditedCase:
 
     def place_ranks(self, variants: Sequence[Counterfactual]) -> list[tuple[float, float]]:
         """Rank and score of the explained place in each counterfactual copy, among all places."""
-        distinct = {variant.content: variant for variant in variants}  # equal ones once
+        distinct = {variant.content: variant for variant in variants}  # score equal copies once
         if not distinct:
             return []
-        found = self.ranker.place_ranks(list(distinct.values()), self.target)
-        pairs = zip(found.rank_B.tolist(), found.total_B.tolist(), strict=True)
+        ranks = self.ranker.place_ranks(list(distinct.values()), self.target)
+        pairs = zip(ranks.rank_B.tolist(), ranks.total_B.tolist(), strict=True)
         of_content = dict(zip(distinct, pairs, strict=True))
         return [of_content[variant.content] for variant in variants]
 
@@ -242,12 +242,12 @@ class EditedCase:
         now = len(history) - 1
         visits = [
             Visit(
-                visit=int(self.visit_H[at]),
-                local_time=local_iso(int(history.local_seconds_H[at])),
-                checkins_ago=now - at,
-                days_ago=float(history.seconds_H[now] - history.seconds_H[at]) / SECONDS_PER_DAY,
+                visit=int(self.visit_H[position]),
+                local_time=local_iso(int(history.local_seconds_H[position])),
+                checkins_ago=now - position,
+                days_ago=float(history.seconds_H[now] - history.seconds_H[position]) / SECONDS_PER_DAY,
             )
-            for at in np.flatnonzero(history.poi_H[:now] == poi).tolist()
+            for position in np.flatnonzero(history.poi_H[:now] == poi).tolist()
         ]
         return PastVisits(poi=poi, name=self.ranker.dataset.poi_labels[poi], visits=visits)
 
@@ -307,15 +307,15 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
             check_poi(edited_case.ranker, edit.poi)
             original = edited_case.ranker.history(edited_case.moment)
             number = len(original) + sum(isinstance(done, AddVisit) for done in edited_case.edits)
-            offset = int(original.local_seconds_H[-1] - original.seconds_H[-1])  # an edited clock is no time zone
+            offset = int(original.local_seconds_H[-1] - original.seconds_H[-1])  # an edited clock changes no time zone
             history, visit_H = _insert(variant.history, visit_H, edit.poi, _local(edit), offset, number, edit)
             variant = replace(variant, history=history)
         case MoveVisit():
-            at = _position(edited_case, edit.visit, edit)
+            position = _position(edited_case, edit.visit, edit)
             old = variant.history
-            offset = int(old.local_seconds_H[at] - old.seconds_H[at])
+            offset = int(old.local_seconds_H[position] - old.seconds_H[position])
             rest, visit_H = _without(edited_case, edit.visit, edit)
-            history, visit_H = _insert(rest, visit_H, int(old.poi_H[at]), _local(edit), offset, edit.visit, edit)
+            history, visit_H = _insert(rest, visit_H, int(old.poi_H[position]), _local(edit), offset, edit.visit, edit)
             variant = replace(variant, history=history)
         case SetHour() | SetWeekday():
             variant = replace(variant, history=_at_time(edited_case, edit))
@@ -354,24 +354,24 @@ def without_visits(edited_case: EditedCase, visits: list[int]) -> list[Counterfa
 
 
 def _position(edited_case: EditedCase, visit: int, edit: Edit) -> int:
-    found = np.flatnonzero(edited_case.visit_H == visit)
+    positions = np.flatnonzero(edited_case.visit_H == visit)
     last = len(edited_case.visit_H) - 1
-    if len(found) == 0:
+    if len(positions) == 0:
         known = f"this case has visits 0 to {int(edited_case.visit_H.max())}"
         raise EditError(f"edit {edit.text!r}: there is no visit {visit} (any more); {known}")
-    if found[0] == last:
+    if positions[0] == last:
         raise EditError(f"edit {edit.text!r}: visit {visit} is the current check-in; change it with source:, hour:")
-    return int(found[0])
+    return int(positions[0])
 
 
 def _without(edited_case: EditedCase, visit: int, edit: Edit) -> tuple[History, np.ndarray]:
-    at = _position(edited_case, visit, edit)
-    return _drop(edited_case.variant.history, at), np.delete(edited_case.visit_H, at)
+    position = _position(edited_case, visit, edit)
+    return _drop(edited_case.variant.history, position), np.delete(edited_case.visit_H, position)
 
 
-def _drop(history: History, at: int) -> History:
+def _drop(history: History, position: int) -> History:
     columns = ("poi_H", "seconds_H", "local_seconds_H", "trajectory_H")
-    kept: dict[str, Any] = {name: np.delete(getattr(history, name), at) for name in columns}
+    kept: dict[str, Any] = {name: np.delete(getattr(history, name), position) for name in columns}
     return replace(history, **kept)
 
 
@@ -386,16 +386,16 @@ def _insert(
     seconds = local_seconds - offset
     if seconds > history.seconds_H[-1]:
         raise EditError(f"edit {edit.text!r}: a visit must be before the current check-in")
-    at = int(np.searchsorted(history.seconds_H[:-1], seconds, side="right"))
+    position = int(np.searchsorted(history.seconds_H[:-1], seconds, side="right"))
     return (
         replace(
             history,
-            poi_H=np.insert(history.poi_H, at, poi),
-            seconds_H=np.insert(history.seconds_H, at, seconds),
-            local_seconds_H=np.insert(history.local_seconds_H, at, local_seconds),
-            trajectory_H=np.insert(history.trajectory_H, at, history.trajectory_H[at]),
+            poi_H=np.insert(history.poi_H, position, poi),
+            seconds_H=np.insert(history.seconds_H, position, seconds),
+            local_seconds_H=np.insert(history.local_seconds_H, position, local_seconds),
+            trajectory_H=np.insert(history.trajectory_H, position, history.trajectory_H[position]),
         ),
-        np.insert(visit_H, at, number),
+        np.insert(visit_H, position, number),
     )
 
 
@@ -406,7 +406,7 @@ def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
     """
     history = edited_case.variant.history
     original = edited_case.ranker.history(edited_case.moment)
-    offset = int(original.local_seconds_H[-1] - original.seconds_H[-1])  # an edited clock is no time zone
+    offset = int(original.local_seconds_H[-1] - original.seconds_H[-1])  # an edited clock changes no time zone
     local = int(history.local_seconds_H[-1])
     if isinstance(edit, SetHour):
         local = local - local % SECONDS_PER_DAY + 3600 * edit.hour + 60 * edit.minute
@@ -434,5 +434,5 @@ def _arriving(history: History, edit: SetArrival) -> History:
 
 
 def _weeks_on(seconds: int, earliest: int) -> int:
-    """The first time not before ``earliest`` that is whole weeks later."""
+    """The time plus whole weeks: the first one that is not before ``earliest``."""
     return seconds + max(0, -((seconds - earliest) // _SECONDS_PER_WEEK)) * _SECONDS_PER_WEEK

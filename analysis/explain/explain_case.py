@@ -111,7 +111,7 @@ def explain_edited_case(
         inactive=edited_case.inactive,
         core_scope=edited_case.predictor.model.config.core_scope,
         groups={
-            group: [edited_case.scorer.terms[at].name for at in rows] for group, rows in edited_case.groups.items()
+            group: [edited_case.scorer.terms[row].name for row in rows] for group, rows in edited_case.groups.items()
         },
         candidates=sorted(candidates, key=lambda entry: entry.rank),
         without=without,
@@ -158,7 +158,7 @@ def decompose_scores(edited_case: EditedCase, pois: list[int]) -> list[Explained
             rank=rank_of(total_P, poi),
             probability=float(probability_P[poi]),
             score=float(total_P[poi]),
-            groups={group: sum(row_T[at] for at in rows) for group, rows in edited_case.groups.items()},
+            groups={group: sum(row_T[row] for row in rows) for group, rows in edited_case.groups.items()},
             terms=dict(zip(names, row_T, strict=True)),
             gate=edited_case.gates.get(poi),
         )
@@ -182,14 +182,14 @@ def _leave_out(
             latest = [visit.visit for place in visits for visit in place.visits[-_VISITS_REMOVED:]]
             copies = without_visits(edited_case, latest)
             variants |= {("visit", visit): copy for visit, copy in zip(latest, copies, strict=True)}
-    found = dict(zip(variants, edited_case.place_ranks(list(variants.values())), strict=True))
-    rank = {key: place for key, (place, _) in found.items()}
+    left_out = dict(zip(variants, edited_case.place_ranks(list(variants.values())), strict=True))
+    rank = {key: place for key, (place, _) in left_out.items()}
     score = float(edited_case.total_P[target])
 
     def ranked(visit: Visit) -> Visit:
-        if ("visit", visit.visit) not in found:
+        if ("visit", visit.visit) not in left_out:
             return visit
-        without, left = found["visit", visit.visit]
+        without, left = left_out["visit", visit.visit]
         return visit.model_copy(update={"rank_without": without, "points": score - left})
 
     return (

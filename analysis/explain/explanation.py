@@ -34,7 +34,7 @@ class CaseExplanation(Config):
     case: int | None
     user: int
     row: int = Field(description="Of the current check-in.")
-    stops: str = Field("", description="Changed stops, see `recap.asking.itinerary`; then user and row may be -1.")
+    stops: str = Field("", description="Changed stops, see `recap.history.moments`; then user and row may be -1.")
     local_time: str = Field(description="Of the current check-in, ISO 8601 without offset.")
     source: int
     source_name: str
@@ -64,7 +64,7 @@ class CaseExplanation(Config):
     headline: Sentence = Sentence(about="rank", pieces=[])
     sentences: list[Sentence] = Field(default_factory=list)
     what_if: WhatIf | None = Field(None, description="Before and after; None without edits.")
-    flip: Flip | None = Field(None, description="The smallest single edit that turns target and runner-up round.")
+    flip: Flip | None = Field(None, description="The smallest single edit that swaps target and runner-up.")
     tried: int | None = Field(None, description="How many single edits were tried; None if the search was not run.")
     checks: list[RowCheck] | None = Field(None, description="Robustness checks of each contribution.")
     dataset_hash: str

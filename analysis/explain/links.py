@@ -23,8 +23,8 @@ class CaseLink(Config):
     case: int = 0
     user: int | None = Field(None, description="Its number: the user at the moment of `row` instead of a case.")
     row: int | None = Field(None, description="Of the user's last known check-in.")
-    stops: str = Field("", description="Changed stops, see `recap.asking.itinerary`; without a user, a new user's.")
-    at: str = Field("", description="Local time asked for, of a model that reads it.")
+    stops: str = Field("", description="Changed stops, see `recap.history.moments`; without a user, a new user's.")
+    at: str = Field("", description="Local time asked for, for a model that reads it.")
     split: int = c.TEST
     about: int | None = Field(None, description="The place explained; None for the true next place.")
     against: int | None = Field(None, description="The runner-up; None takes the first place, or the second.")
@@ -84,10 +84,10 @@ class CaseLink(Config):
     def mismatch(self, predictor: Predictor) -> str | None:
         """A sentence if the link belongs to another checkpoint or dataset, else None."""
         named = {"dataset": self.dataset, "checkpoint": self.checkpoint}
-        found = compare_hashes(named, predictor.dataset.stored_hash, predictor.checkpoint.hash)
-        if not found.differing:
+        hashes = compare_hashes(named, predictor.dataset.stored_hash, predictor.checkpoint.hash)
+        if not hashes.differing:
             return None
-        return f"{found.sentence}; open that {' and that '.join(found.differing)} to see what the link meant"
+        return f"{hashes.sentence}; open that {' and that '.join(hashes.differing)} to see what the link meant"
 
     def check(self, predictor: Predictor) -> None:
         """Refuse a link to another checkpoint or dataset with the sentence of `mismatch` as a CaseError."""

@@ -32,7 +32,7 @@ class FlowPart(Config):
 
     name: str = Field(description="A group of terms, a term of the paper's prior, or the graph token.")
     title: str = Field(description="What it reads.")
-    reads: tuple[str, str] = Field(description="What that is in this case, of each place.")
+    reads: tuple[str, str] = Field(description="What it reads in this case, for each place.")
     reader: tuple[str, str] = Field(description="What turns it into points.")
     adds: tuple[float, float] | None = Field(description="To each score; None for the graph token, which adds none.")
     without: tuple[float, float] | None = Field(description="Each place's rank without it; None where it is inactive.")
@@ -123,8 +123,8 @@ def _part_names(edited_case: EditedCase) -> list[str]:
     """Groups of terms (the paper's prior by term), the correction, the core and the graph token."""
     groups = list(edited_case.groups)
     if edited_case.predictor.model.prior is not None:
-        at = groups.index(PAST)
-        groups[at : at + 1] = [*PRIOR_TERMS, CLIP]
+        past = groups.index(PAST)
+        groups[past : past + 1] = [*PRIOR_TERMS, CLIP]
     ordered = [name for name in groups if name not in (CORE, CORRECTION)]
     ordered += [name for name in (CORRECTION, CORE) if name in groups]
     return [*ordered, *([GRAPH_TOKEN] if edited_case.predictor.model.graph_token is not None else [])]
@@ -149,8 +149,8 @@ class _Facts:
         self._model = edited_case.predictor.model
         self._visits = [edited_case.past_visits(poi) for poi in pois]
 
-    def reads(self, name: str, at: int) -> str:
-        last, count = self._visits[at].last, len(self._visits[at].visits)
+    def reads(self, name: str, which: int) -> str:
+        last, count = self._visits[which].last, len(self._visits[which].visits)
         often = "never visited" if last is None else count_of(count, "visit")
         match name:
             case "past visits":
@@ -168,36 +168,36 @@ class _Facts:
             case "time of day and week" | "correction":
                 return datetime.fromtimestamp(self._case.now_local_seconds, UTC).strftime("%A %H:%M")
             case "transitions from here":
-                return self._transitions(at)
+                return self._transitions(which)
             case "two-hop paths":
-                paths = paths_between(self._case, self._pois[at])
+                paths = paths_between(self._case, self._pois[which])
                 return count_of(len(paths), "path") if paths else "no path"
             case "popularity and distance":
-                return self._place(at)
+                return self._place(which)
             case "core":
                 return shortened(f"last {self._model.config.suffix_length}: {', '.join(self._checkins())}", 28)
             case _:
                 hops = f"{words.HOP_WORDS.get(self._hops, self._hops)} hop{'s' * (self._hops != 1)}"
                 return f"{count_of(self._neighbourhood(), 'place')} {hops} away"
 
-    def reader(self, name: str, at: int) -> str:
+    def reader(self, name: str, which: int) -> str:
         if name in PRIOR_TERMS:
             return words.prior_reader(name, self._numbers)
         if name == CORRECTION:
-            gate = self._case.gates.get(self._pois[at])
+            gate = self._case.gates.get(self._pois[which])
             return "gate" if gate is None else f"gate {signed_points(gate)}"
         fixed = {CORE: "Sequence model", CLIP: "limit", GRAPH_TOKEN: ""}.get(name)
         return count_of(sum(term.group == name for term in self._model.terms), "curve") if fixed is None else fixed
 
-    def _transitions(self, at: int) -> str:
-        source, poi = self._case.source, self._pois[at]
+    def _transitions(self, which: int) -> str:
+        source, poi = self._case.source, self._pois[which]
         poi_H = self._case.variant.history.poi_H
         own = int(np.sum((poi_H[:-1] == source) & (poi_H[1:] == poi)))
         others = transitions_from(self._case, source, others_only=True)
         return f"{own:,} own, {others.get(poi, 0):,} of {sum(others.values()):,} by others"
 
-    def _place(self, at: int) -> str:
-        values = values_at(self._case, [self._pois[at]])
+    def _place(self, which: int) -> str:
+        values = values_at(self._case, [self._pois[which]])
         amounts = {
             name.rsplit("_", 1)[0]: FEATURES[name].in_unit(value)
             for name, (value,) in values.items()

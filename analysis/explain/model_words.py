@@ -21,7 +21,7 @@ WORTH_TAB: Final = "What each part is worth"
 INTRO: Final = "Select a box to read what it does; wide bands add many points, hatched ones subtract."
 GLYPHS: Final[dict[Role, str]] = {"truth": "◎", "model": "●", "other": "●"}
 TIME_GIVEN_PART: Final = "time given part"
-"""The part of time of a model that is asked where at a given time."""
+"""The time part of a model that is asked where at a given time."""
 
 
 class PartWords(NamedTuple):

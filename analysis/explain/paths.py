@@ -27,7 +27,7 @@ def paths_between(edited_case: EditedCase, destination: int) -> list[PathTerms]:
     source, others_only = edited_case.source, PATHS in edited_case.groups
     first = transitions_from(edited_case, source, others_only)
     labels, total_in = edited_case.ranker.dataset.poi_labels, sum(first.values())
-    found = []
+    terms = []
     for middle in edited_case.graph.two_hop_paths(source, destination)["middle"].tolist():
         if middle not in first or (middle, destination) in edited_case.variant.cuts:
             continue
@@ -45,10 +45,10 @@ def paths_between(edited_case: EditedCase, destination: int) -> list[PathTerms]:
                 share=0.0,
                 points=None,
             )
-            found.append(path)
-    whole = sum(path.product for path in found)
+            terms.append(path)
+    whole = sum(path.product for path in terms)
     points = None
-    if others_only and found:
+    if others_only and terms:
         points = float(edited_case.contributions([destination])[0, edited_case.groups[PATHS]].sum())
     shared = [
         path.model_copy(
@@ -57,7 +57,7 @@ def paths_between(edited_case: EditedCase, destination: int) -> list[PathTerms]:
                 "points": None if points is None else points * path.product / whole,
             }
         )
-        for path in found
+        for path in terms
     ]
     return sorted(shared, key=lambda path: (-path.product, path.middle))
 
@@ -68,7 +68,7 @@ def cut(edited_case: EditedCase, middle: int, destination: int) -> Counterfactua
 
 
 def most_cuts(edited_case: EditedCase) -> int:
-    """How many of the strongest paths to cut; fewer in a large catalogue."""
+    """How many of the strongest paths to cut; fewer where there are many places."""
     if "paths" not in edited_case.supported_edits:
         return 0
     return max(1, _CUT_SCORES // edited_case.ranker.dataset.num_pois)

@@ -91,15 +91,15 @@ def _removed_visits(edited_case: EditedCase) -> list[RemovedVisit]:
     if len(history) < _FEWEST_CHECKINS:
         return []
     positions = range(max(0, len(history) - 1 - REMOVED), len(history) - 1)
-    visits = [int(edited_case.visit_H[at]) for at in positions]
+    visits = [int(edited_case.visit_H[position]) for position in positions]
     ranks = edited_case.ranks(without_visits(edited_case, visits))
-    found = [
+    removed = [
         RemovedVisit(
             visit=visit,
-            name=edited_case.ranker.dataset.poi_labels[int(history.poi_H[at])],
-            local_time=local_iso(int(history.local_seconds_H[at])),
+            name=edited_case.ranker.dataset.poi_labels[int(history.poi_H[position])],
+            local_time=local_iso(int(history.local_seconds_H[position])),
             rank_without=rank,
         )
-        for at, visit, rank in zip(positions, visits, ranks, strict=True)
+        for position, visit, rank in zip(positions, visits, ranks, strict=True)
     ]
-    return sorted(found, key=lambda entry: -entry.rank_without)
+    return sorted(removed, key=lambda entry: -entry.rank_without)

@@ -74,14 +74,14 @@ class RowCheck(Config):
 
     @property
     def problems(self) -> list[str]:
-        found = []
+        problems = []
         if self.seeds_agreeing < len(self.seeds):
-            found.append("seeds disagree")
+            problems.append("seeds disagree")
         if self.permutation is not None and self.permutation.p_value > _LEVEL:
-            found.append("other cases get as much")
+            problems.append("other cases get as much")
         if self.users == 1:
-            found.append("one user's transitions")
-        return found
+            problems.append("one user's transitions")
+        return problems
 
     @property
     def cells(self) -> dict[str, str]:
@@ -186,4 +186,4 @@ def _users_of_transitions(edited_case: EditedCase) -> dict[str, int]:
     own = {edited_case.moment.user}
     direct = set(rows.users(source, target).tolist())
     users = {GRAPH_TOKEN: set() if own & walked else walked, PATHS: walked - own, TRANSITIONS: direct - own}
-    return {name: len(found) for name, found in users.items()}
+    return {name: len(names) for name, names in users.items()}

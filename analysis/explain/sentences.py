@@ -129,7 +129,7 @@ def _transition(shown: CaseExplanation, makers: TransitionMakers | None) -> list
 
 
 def _visits(shown: CaseExplanation) -> Sentence:
-    """Past visits to the target; "raise" needs an ablation, and says no more than it."""
+    """Past visits to the target; they "raise" its rank only where an ablation shows it."""
     visits, stays = shown.visits[0], shown.source == shown.target
     last, count = visits.last, len(visits.visits)
     here = "is there now and had" if stays else "had"
@@ -149,7 +149,7 @@ def _visits(shown: CaseExplanation) -> Sentence:
 
 
 def _near_time(shown: CaseExplanation) -> list[Sentence]:
-    """How many visits to the target were around the time given, and how many would be if the place had no hours."""
+    """How many visits to the target were around the time given, and how many would be if they came at any hour."""
     visits = shown.visits[0].visits
     if not shown.time_given or not visits:
         return []
@@ -159,8 +159,8 @@ def _near_time(shown: CaseExplanation) -> list[Sentence]:
     start, stop = (given + timedelta(hours=sign * NEAR_HOURS) for sign in (-1, 1))
     expected = points(shown.share_near_time * len(visits)).removesuffix(".00")
     were = "visit was" if len(visits) == 1 else "visits were"
-    said = f"{near:,} of {len(visits):,} {were} between {start:%H:%M} and {stop:%H:%M}"
-    return [_sentence("time", f"{said}; at any time {expected} would be expected.")]
+    line = f"{near:,} of {len(visits):,} {were} between {start:%H:%M} and {stop:%H:%M}"
+    return [_sentence("time", f"{line}; at any time {expected} would be expected.")]
 
 
 def _minute(time: datetime) -> int:
@@ -172,17 +172,17 @@ def _without(shown: CaseExplanation) -> list[Sentence]:
     rank, added = shown.a.rank, shown.a.groups
     ablations = [entry for entry in shown.without if points(added.get(entry.name, 1.0)) != "0.00"]
     carrying = max(ablations, key=lambda entry: entry.rank, default=None)
-    said = [carrying] if carrying is not None and carrying.rank > rank else []
+    named = [carrying] if carrying is not None and carrying.rank > rank else []
     hops = next((entry for name in HOPS_ABLATIONS for entry in ablations if slug(entry.name) == name), None)
-    if hops is not None and hops not in said and (shown.paths or hops.rank != rank):
-        said.append(hops)
+    if hops is not None and hops not in named and (shown.paths or hops.rank != rank):
+        named.append(hops)
     lead = "Also without" if shown.edits else "Without"
-    if len(said) == 2 and said[0].rank == said[1].rank:
-        parts = (f"{lead} ", _part_piece(said[0].name), ", or without ", _part_piece(said[1].name))
-        return [_sentence("without", *parts, f", it {_would(said[0].rank, rank)}.")]
+    if len(named) == 2 and named[0].rank == named[1].rank:
+        parts = (f"{lead} ", _part_piece(named[0].name), ", or without ", _part_piece(named[1].name))
+        return [_sentence("without", *parts, f", it {_would(named[0].rank, rank)}.")]
     pieces: list[str | Piece] = []
-    for at, entry in enumerate(said):
-        pieces += ["; without " if at else f"{lead} ", _part_piece(entry.name), f" it {_would(entry.rank, rank)}"]
+    for number, entry in enumerate(named):
+        pieces += ["; without " if number else f"{lead} ", _part_piece(entry.name), f" it {_would(entry.rank, rank)}"]
     return [_sentence("without", *pieces, ".")] if pieces else []
 
 

@@ -107,8 +107,8 @@ def _single_edits(edited_case: EditedCase, a: int, b: int) -> Iterator[tuple[Edi
     now = len(poi_H) - 1
     if "visits" in supported and now > 1:
         near = set(range(max(0, now - _RECENT), now))
-        for at in sorted(set(np.flatnonzero(np.isin(poi_H[:now], [a, b])).tolist()) | near, reverse=True):
-            yield RemoveVisit(visit=int(edited_case.visit_H[at])), 1.0, 0.0
+        for position in sorted(set(np.flatnonzero(np.isin(poi_H[:now], [a, b])).tolist()) | near, reverse=True):
+            yield RemoveVisit(visit=int(edited_case.visit_H[position])), 1.0, 0.0
     for poi in (a, b):
         for path in paths_between(edited_case, poi)[: most_cuts(edited_case)]:
             yield CutPath(middle=path.middle, destination=poi), 1.0, 0.0

@@ -68,7 +68,9 @@ def basemap_style(
     if ways is not None and not tiles:
         ends = np.stack([longitude[ways], latitude[ways]], axis=-1).round(5)
         quarters = list(enumerate(np.array_split(ends, 4)))[::-1]  # the most frequent ones on top
-        sources["ways"] = _source("MultiLineString", (({"quarter": at}, part.tolist()) for at, part in quarters))
+        sources["ways"] = _source(
+            "MultiLineString", (({"quarter": quarter}, part.tolist()) for quarter, part in quarters)
+        )
         sources["ways"]["attribution"] = _credit(STREETS_OFFER)
         # Solid colours: where many lines cross, transparent ones would add up to a dark tangle.
         first, second, others = (mix(palette.quiet, palette.land, strength) for strength in (0.4, 0.26, 0.16))

@@ -50,7 +50,7 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
         if differs:
             line = {"color": colour, "width": 3 if clear else 2}
             figure.add_scatter(x=[position] * 2, y=[low, high], mode="lines", line=line, hoverinfo="skip")
-        said = (
+        tip = (
             f"{METRIC_LABELS[metric]}: {escape_tags(a)} {row['a']:.3f}, {escape_tags(b)} {row['b']:.3f}<br>"
             f"{as_points(row['difference'])} points ({as_points(row['low'])} to {as_points(row['high'])})"
             f"<br>{row['n']:,} cases"
@@ -61,7 +61,7 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
             mode="markers",
             marker=_disc(15 if clear else 11 if differs else 9, colour, palette, clear=clear),
             customdata=[[c.TRANSITION_COUNT, int(row["low_count"]), int(row["high_count"])]],
-            hovertext=said if differs else f"{said}<br>no case differs",
+            hovertext=tip if differs else f"{tip}<br>no case differs",
             hoverinfo="text",
         )
         if clear:
@@ -112,12 +112,12 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
     """Each seed's difference as a dot on the band within which two seeds of one model differ, of `Comparison.seeds`."""
     figure = go.Figure()
     verdicts = dict(zip(rows["group"], rows["verdict"], strict=True))
-    found = {str(row["group"]): row for row in seeds.to_dict(orient="records")}
-    shown = [(group, label) for group, label in _ROWS if group in found]
-    ends = [abs(end) for group, _ in shown for end in (found[group]["band"], *found[group]["each"])]
+    row_of = {str(row["group"]): row for row in seeds.to_dict(orient="records")}
+    shown = [(group, label) for group, label in _ROWS if group in row_of]
+    ends = [abs(end) for group, _ in shown for end in (row_of[group]["band"], *row_of[group]["each"])]
     reach = 115 * max(1e-3, *ends)
     for position, (group, label) in enumerate(reversed(shown)):
-        row, clear = found[group], verdicts[group] != "close"
+        row, clear = row_of[group], verdicts[group] != "close"
         band = {"x0": -100 * row["band"], "x1": 100 * row["band"], "y0": position - 0.3, "y1": position + 0.3}
         figure.add_shape(type="rect", **band, fillcolor=palette.head, line_width=0, layer="below")
         colour = palette.ink if verdicts[group] == "a" else palette.model.fill
@@ -140,10 +140,10 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
 
 def comparison_bars(rows: pd.DataFrame, metric: str, *, a: str, b: str) -> list[tuple[str, list[SlideBar]]]:
     """The accuracy of each side on rare, frequent and all cases, of `Comparison.rows`, for a slide."""
-    found = rows.set_index("group")
+    groups = rows.set_index("group")
     sides = (("b", b), ("a", a))
     return [
-        (label, [accuracy_bar(name, found[side][group], metric, mine=side == "b") for side, name in sides])
+        (label, [accuracy_bar(name, groups[side][group], metric, mine=side == "b") for side, name in sides])
         for group, label in _ROWS
-        if found["n"][group] > 0
+        if groups["n"][group] > 0
     ]

@@ -44,11 +44,11 @@ def waterfall(entry: ExplainedPlace) -> list[WaterfallBar]:
     >>> tuple((bar.start, bar.value) for bar in waterfall(entry))
     ((0.0, 2.0), (2.0, -0.5), (0.0, 1.5))
     """
-    found, level = [], 0.0
+    bars, level = [], 0.0
     for group, value in entry.groups.items():
-        found.append(WaterfallBar(group, level, value))
+        bars.append(WaterfallBar(group, level, value))
         level += value
-    return [*found, WaterfallBar("score", 0.0, entry.score)]
+    return [*bars, WaterfallBar("score", 0.0, entry.score)]
 
 
 def group_colour(group: str, palette: Palette) -> str:
@@ -88,8 +88,8 @@ def rows_of(shown: CaseExplanation, opened: Collection[str]) -> list[_Row]:
     """Rows from top to bottom: groups, the terms of open ones, and the score."""
     both = [waterfall(entry) for entry in (shown.a, shown.b)]
     rows, y = [], 0.0
-    for at, group in enumerate(shown.a.groups):
-        bars = both[0][at], both[1][at]
+    for number, group in enumerate(shown.a.groups):
+        bars = both[0][number], both[1][number]
         rows.append(_Row(part_label(group), y, group, False, bars))
         y += 1
         levels = [bar.start for bar in bars]
@@ -140,11 +140,11 @@ def contributions_height(shown: CaseExplanation, opened: Collection[str]) -> int
 
 
 def describe_contributions(shown: CaseExplanation) -> str:
-    said = []
+    places = []
     for entry in (shown.a, shown.b):
         listed = ", ".join(f"{part_label(group)} {signed_points(value)}" for group, value in entry.groups.items())
-        said.append(f"{entry.name}: {listed}; score {points(entry.score)}")
-    return ". ".join(said).replace(MINUS, "minus ")
+        places.append(f"{entry.name}: {listed}; score {points(entry.score)}")
+    return ". ".join(places).replace(MINUS, "minus ")
 
 
 def _scale(bars: Iterable[WaterfallBar], least: float = 1e-6) -> tuple[float, float]:

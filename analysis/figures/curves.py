@@ -88,11 +88,11 @@ def plot_curves(
     floor = low - (high - low) * _STRIP
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"annotations": [], "bargap": 0}
-    for at, panel in enumerate(panels):
-        row, column = divmod(at, columns)
+    for number, panel in enumerate(panels):
+        row, column = divmod(number, columns)
         left, top = column * (width + _GAP), 1.0 - row * row_height / height
         bottom = top - (row_height - _TICKS) / height
-        tail = "" if at == 0 else str(at + 1)
+        tail = "" if number == 0 else str(number + 1)
         axes = {"xaxis": f"x{tail}", "yaxis": f"y{tail}"}
         xaxis: dict[str, Any] = {"domain": [left, left + width], "anchor": f"y{tail}", "automargin": False}
         yaxis: dict[str, Any] = {
@@ -121,8 +121,8 @@ def plot_curves(
 
 def describe_curves(curves: Sequence[Curve]) -> str:
     ends = [(curve_label(curve.name), min(curve.points), max(curve.points)) for curve in curves]
-    said = "; ".join(f"{name} from {signed_points(low)} to {signed_points(high)} points" for name, low, high in ends)
-    return said.replace(MINUS, "minus ")
+    text = "; ".join(f"{name} from {signed_points(low)} to {signed_points(high)} points" for name, low, high in ends)
+    return text.replace(MINUS, "minus ")
 
 
 def ticks(curve: Curve, closest: float = _CLOSEST * _COLUMNS) -> dict[str, Any]:
@@ -131,12 +131,12 @@ def ticks(curve: Curve, closest: float = _CLOSEST * _COLUMNS) -> dict[str, Any]:
         return {"tickvals": [0, 1], "ticktext": ["no", "yes"]}
     wanted = _wanted_ticks(curve)
     low, high = (_across(curve, end) for end in (curve.knots[0], curve.knots[-1]))
-    at: dict[float, str] = {0.0: "never"} if curve.scale == "log, visited" else {}
+    label_of: dict[float, str] = {0.0: "never"} if curve.scale == "log, visited" else {}
     for amount, text in wanted.items():
         value = _across(curve, curve.feature.from_unit(amount))
-        if low <= value <= high and all(abs(value - other) >= closest * (high - low) for other in at):
-            at[value] = text
-    return {"tickvals": list(at), "ticktext": list(at.values())}
+        if low <= value <= high and all(abs(value - other) >= closest * (high - low) for other in label_of):
+            label_of[value] = text
+    return {"tickvals": list(label_of), "ticktext": list(label_of.values())}
 
 
 def _wanted_ticks(curve: Curve) -> dict[float, str]:
@@ -231,7 +231,7 @@ def _gates(gates: Gates, roles: Sequence[Role], palette: Palette) -> list[dict[s
     highest = max(counts, default=0) or 1
     bars: dict[str, Any] = {
         "type": "bar",
-        "x": [-1.0 + width * (at + 0.5) for at in range(len(counts))],
+        "x": [-1.0 + width * (number + 0.5) for number in range(len(counts))],
         "y": [count / highest for count in counts],
         "width": [width] * len(counts),
         "marker": {"color": translucent(palette.revisits.fill, 0.55), "line": {"width": 0}},

@@ -34,8 +34,8 @@ def draw_paths(explanation: CaseExplanation, palette: Palette, *, cut: Sequence[
     paths = sorted([*explanation.paths, *cut], key=lambda path: -path.product)[:_MOST_PATHS]
     height = paths_height(len(paths))
     lines, words = [], []
-    for at, path in enumerate(paths):
-        y = _EDGES_PX / 2 + _PATH_PX * (at + 0.5)
+    for number, path in enumerate(paths):
+        y = _EDGES_PX / 2 + _PATH_PX * (number + 0.5)
         is_cut = path.middle in gone
         # 1000 units span the picture's width.
         curve = f"M {1000 * _SOURCE} {height / 2} Q 260 {y} 500 {y} Q 740 {y} {1000 * _TARGET} {height / 2}"

@@ -50,10 +50,10 @@ def explain_deck(
     named = marks.iloc[[1, 2, 0]]
     label_room = {"half_size": (size[0] / 2 - 4, size[1] / 2 - 4), "narrowest": (width / 2 - 4, size[1] / 2 - 4)}
     labels = label_table(named, named["tip"].tolist(), obstacles=marks[["x", "y", "r"]].to_numpy(float), **label_room)
-    at = marks["at"].tolist()
+    points = marks["at"].tolist()
     two_hops = pd.DataFrame(
         {
-            "path": [[at[0], middle, at[1]] for middle in at[3:]],
+            "path": [[points[0], middle, points[1]] for middle in points[3:]],
             "w": [round(1.5 + 6 * path.share, 1) for path in paths],
             "tip": [
                 f"via {path.name}: {path.count_in:,} of {path.total_in:,} and {path.count_out:,} of {path.total_out:,} "

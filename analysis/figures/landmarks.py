@@ -35,8 +35,8 @@ def landmarks(opened: Workspace) -> pd.DataFrame:
     often = often[users_P[often] >= LANDMARK_USERS]
     name, category = (pois[column].iloc[often] for column in (c.POI_NAME, c.CATEGORY))
     text = [one_line(str(text)) for text in name.where(name != "", category)]
-    found = pd.DataFrame({"text": text, c.LATITUDE: opened.latitude[often], c.LONGITUDE: opened.longitude[often]})
-    return found[found["text"] != ""].reset_index(drop=True)
+    named = pd.DataFrame({"text": text, c.LATITUDE: opened.latitude[often], c.LONGITUDE: opened.longitude[often]})
+    return named[named["text"] != ""].reset_index(drop=True)
 
 
 def with_landmarks(deck: pdk.Deck, named: pd.DataFrame, palette: Palette) -> pdk.Deck:
@@ -52,15 +52,15 @@ def with_landmarks(deck: pdk.Deck, named: pd.DataFrame, palette: Palette) -> pdk
     marks = [row for layer in deck.layers for row in layer.data if isinstance(row.get("at"), list)]
     taken = [_box(mark, camera) for mark in marks]
     kept: list[tuple[int, str]] = []
-    for at in np.flatnonzero(inside_N)[:_TRIED]:
-        text = shorten_label(named["text"].iloc[at])
-        box = label_box(Label(0, text, 0.0, 0.0, "middle"), x_N[at], y_N[at])
+    for place in np.flatnonzero(inside_N)[:_TRIED]:
+        text = shorten_label(named["text"].iloc[place])
+        box = label_box(Label(0, text, 0.0, 0.0, "middle"), x_N[place], y_N[place])
         if not any(boxes_meet(box, other, _APART_PX) for other in taken):
             taken.append(box)
-            kept.append((int(at), text))
+            kept.append((int(place), text))
         if len(kept) == _MOST:
             break
-    rows = named.iloc[[at for at, _ in kept]]
+    rows = named.iloc[[place for place, _ in kept]]
     table = pd.DataFrame({"text": [text for _, text in kept]}).assign(anchor="middle", of="landmark")
     table["at"] = positions(rows[c.LONGITUDE].to_numpy(), rows[c.LATITUDE].to_numpy())
     table["shift"] = [[0, 0]] * len(table)

@@ -97,7 +97,7 @@ def _column(
     chosen: str | None,
 ) -> Element:
     """A bin: bar, interval, the other model's tick, count, and number of cases."""
-    known, marks, said = row["n"] > 0, [], "no case"
+    known, marks, tip = row["n"] > 0, [], "no case"
     if known:
         fill = mix(palette.model.fill, palette.page, 0.42) if faint else palette.model.fill
         outline = f"2px solid {palette.ink}" if selection == chosen else "none"
@@ -112,7 +112,7 @@ def _column(
             element("div", style=_at(row["reference"], top, **tick)),
         ]
         interval_text = f"{row['value']:.3f} ({row['lower']:.3f} to {row['upper']:.3f})"
-        said = f"{interval_text}, {reference} {row['reference']:.3f}, {row['n']:,} cases"
+        tip = f"{interval_text}, {reference} {row['reference']:.3f}, {row['n']:,} cases"
     ground = {"position": "relative", "display": "block", "height": f"{_BARS_PX}px"}
     small = {"font_size": "11px", "color": palette.quiet, "display": "block"}
     button = element(
@@ -121,7 +121,7 @@ def _column(
         element("span", str(row["bin"]), style={"display": "block", "margin_top": "6px"}),
         element("span", f"{row['n']:,}", style=small),
         type="button",
-        title=said,
+        title=tip,
         data_pick=selection,
         style={"width": "100%", "text_align": "center"},
     )

@@ -73,8 +73,8 @@ def draw_part(image: Image.Image, draw: Pen, name: str, part: list[list[Pixel]],
     else:
         mask = Image.new("1", image.size)
         inside = ImageDraw.Draw(mask)
-        for at, ring in enumerate(part):
-            inside.polygon(ring, fill=int(at == 0))
+        for number, ring in enumerate(part):
+            inside.polygon(ring, fill=int(number == 0))
         image.paste(colour, mask=mask)
 
 
@@ -82,8 +82,8 @@ def _draw_scale(draw: Pen, camera: Camera, palette: Palette, height: int) -> Non
     bar = scale_bar(camera, (SIZE[0] / 2, height / 2))
     left, right = (on_picture(x, bar.y) for x in bar.x)
     draw.line([left, right], fill=palette.quiet, width=6)
-    font, at = ImageFont.load_default(22), (left[0] + 4, left[1] - 12)
-    draw_plate(draw, at, bar.text, palette.quiet, font, palette, anchor="lb")
+    font, corner = ImageFont.load_default(22), (left[0] + 4, left[1] - 12)
+    draw_plate(draw, corner, bar.text, palette.quiet, font, palette, anchor="lb")
 
 
 def to_png(image: Image.Image, *, quick: bool = False) -> bytes:

@@ -72,18 +72,18 @@ class _Row:
 def _draw_row(draw: Pen, row: _Row, palette: Palette, letters: Letters) -> None:
     kind = row["@@type"]
     if kind == "ScatterplotLayer":
-        (at,), fill, line = row.at(row["getPosition"]), row.colour("getFillColor"), row.colour("getLineColor")
-        draw_disc(draw, at, SCALE * row["getRadius"], fill=fill, outline=line, width=row.px("getLineWidth"))
+        (centre,), fill, line = row.at(row["getPosition"]), row.colour("getFillColor"), row.colour("getLineColor")
+        draw_disc(draw, centre, SCALE * row["getRadius"], fill=fill, outline=line, width=row.px("getLineWidth"))
     elif kind == "TextLayer":
         ((x, y),), (right, down) = row.at(row["getPosition"]), row["getPixelOffset"] or (0, 0)
-        at, colour = (x + SCALE * right, y + SCALE * down), row.colour("getColor") or palette.ink
+        centre, colour = (x + SCALE * right, y + SCALE * down), row.colour("getColor") or palette.ink
         text, font = letters.fit(row["getText"]), letters.font(round(_LETTERS * row["getSize"]))
         if row["getText"] == DOT:
-            draw_disc(draw, at, SCALE * _DOT * row["getSize"], fill=colour, outline=None, width=0)
+            draw_disc(draw, centre, SCALE * _DOT * row["getSize"], fill=colour, outline=None, width=0)
         elif row["background"]:
-            draw_plate(draw, at, text, colour, font, palette, anchor=ANCHORS[row["getTextAnchor"]])
+            draw_plate(draw, centre, text, colour, font, palette, anchor=ANCHORS[row["getTextAnchor"]])
         else:
-            draw.text(at, text, fill=colour, font=font, anchor="mm")
+            draw.text(centre, text, fill=colour, font=font, anchor="mm")
     elif kind == "PolygonLayer":
         draw.polygon(row.at(*row["getPolygon"]), fill=row.colour("getFillColor") or palette.land)
     else:

@@ -40,9 +40,9 @@ def miss_deck(cells: pd.DataFrame, *, k: int, map_style: str, palette: Palette) 
 
 def _square(cell: dict[str, Any], k: int, palette: Palette) -> dict[str, Any]:
     west, east, south, north = (cell[name] for name in ("west", "east", "south", "north"))
-    said = f"{cell['missed']:,} of {cell['cases']:,} cases missed at {k} ({percent(cell['share'])})"
+    tip = f"{cell['missed']:,} of {cell['cases']:,} cases missed at {k} ({percent(cell['share'])})"
     return {
         "polygon": [[west, south], [east, south], [east, north], [west, north]],
         "fill": rgb(palette.ink, round(15 + 190 * cell["share"])),
-        "tip": f"{said}, {cell['users']} users",
+        "tip": f"{tip}, {cell['users']} users",
     }

@@ -56,8 +56,8 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
         if is_token:
             data.append(_token_line(y, rows[CORE], palette))
             loss = words.without_line(flow.places[place].rank, None if part.without is None else part.without[place])
-            said = f"The sequence model reads it. {loss}"
-            notes.append(note(_READER[0] - 5, y + 15, said, palette.paths.text, 12))
+            line = f"The sequence model reads it. {loss}"
+            notes.append(note(_READER[0] - 5, y + 15, line, palette.paths.text, 12))
             continue
         shapes.append(_line(_INPUT[1], _READER[0], y, palette))
         shapes.append(_box(_READER, y, palette, is_open=is_open, ground=palette.band))
@@ -82,8 +82,8 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
 def describe_flow_picture(flow: ModelFlow, place: int) -> str:
     entry = flow.places[place]
     added = [f"{part.title} {signed_points(part.adds[place])}" for part in flow.parts if part.adds is not None]
-    said = f"{entry.name}: {', '.join(added)}; score {points(entry.score)}, {ordinal(entry.rank)}"
-    return said.replace(MINUS, "minus ")
+    text = f"{entry.name}: {', '.join(added)}; score {points(entry.score)}, {ordinal(entry.rank)}"
+    return text.replace(MINUS, "minus ")
 
 
 def part_colour(name: str, palette: Palette) -> str:
@@ -190,7 +190,7 @@ def _score(
     flow: ModelFlow, place: int, top: float, scale: float, palette: Palette, *, is_open: bool
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     entry, other = flow.places[place], flow.places[1 - place]
-    hue, other_hue = (palette.of_role(flow.roles[at]) for at in (place, 1 - place))
+    hue, other_hue = (palette.of_role(flow.roles[which]) for which in (place, 1 - place))
     ends = sorted((top, top + entry.score * scale))
     edge = {"type": "line", "line": {"color": hue.fill, "width": 3 if is_open else 2}}
     x = _BAR[1] + 1.0

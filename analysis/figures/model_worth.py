@@ -38,10 +38,10 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
         domain = [max(0.0, top - block / height), top - _TOP / height]
         low = min(0.0, *worth[f"{metric}_low"].tolist())
         high = max(1e-6, *worth[f"{metric}_high"].tolist())
-        for at, kind in enumerate(kinds):
+        for number, kind in enumerate(kinds):
             tail = "" if axis == 0 else str(axis + 1)
             axis += 1
-            left = _LABELS + _GAP + at * (width + _GAP)
+            left = _LABELS + _GAP + number * (width + _GAP)
             rows = worth[worth["among"] == kind].set_index("ablation").reindex(parts)
             data.append(_bars(rows, metric, parts, palette) | {"xaxis": f"x{tail}", "yaxis": f"y{tail}"})
             layout[f"xaxis{tail}"] = {
@@ -68,8 +68,8 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
 
 def describe_worth(worth: pd.DataFrame) -> str:
     rows = worth.to_dict(orient="records")
-    said = [f"without {row['label']} {lost(row['hr'])} HR@20 lost, {among_title(row['among'])}" for row in rows]
-    return "; ".join(said).replace(MINUS, "minus ")
+    bars = [f"without {row['label']} {lost(row['hr'])} HR@20 lost, {among_title(row['among'])}" for row in rows]
+    return "; ".join(bars).replace(MINUS, "minus ")
 
 
 def _parts(worth: pd.DataFrame) -> list[str]:

@@ -30,7 +30,7 @@ _TRACK: Final = 0.38
 def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
     """Accuracy of a few models, from `accuracy_by_group`, in three panels; the explained model is first."""
     names = list(dict.fromkeys(groups["model"]))
-    y_of = {name: len(names) - at for at, name in enumerate(names)}
+    y_of = {name: len(names) - number for number, name in enumerate(names)}
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"yaxis": {"range": [0.4, len(names) + 2], "visible": False}}
     looks = dict.fromkeys(names, (palette.ink, "{}")) | {names[0]: (palette.model.text, "<b>{}</b>")}
@@ -70,7 +70,7 @@ def _lollipop(
     row: Mapping[Hashable, Any], y: float, xaxis: str, palette: Palette, *, mine: bool
 ) -> list[dict[str, Any]]:
     colour = palette.model.fill if mine else palette.baseline
-    value, said = float(row["value"]), f"{row['value']:.4f} ({row['lower']:.4f} to {row['upper']:.4f})"
+    value, text = float(row["value"]), f"{row['value']:.4f} ({row['lower']:.4f} to {row['upper']:.4f})"
     line = {"type": "scatter", "xaxis": xaxis, "y": [y, y], "mode": "lines", "hoverinfo": "skip"}
     whole = {**line, "x": [0, 1], "line": {"color": palette.grid, "width": 3}}
     if not row["n"]:
@@ -86,7 +86,7 @@ def _lollipop(
             "y": [y],
             "mode": "markers",
             "marker": {"color": colour, "size": 15 if mine else 11, "opacity": 1},
-            "hovertext": f"{escape_tags(row['model'])}: {said}",
+            "hovertext": f"{escape_tags(row['model'])}: {text}",
             "hoverinfo": "text",
         },
     ]
@@ -137,16 +137,16 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette) -> go.Figure
         ("Rare", 100 - head, head + 1.5, "left", 0.9, palette.ink),
     ):
         if width > 16:
-            said = f"<b>{text}<br>{width:.0f} %</b>"
-            figure.add_annotation(note(x, top * y, said, colour, 15, xanchor=anchor, align=anchor))
+            label = f"<b>{text}<br>{width:.0f} %</b>"
+            figure.add_annotation(note(x, top * y, label, colour, 15, xanchor=anchor, align=anchor))
     figure.add_vline(x=head, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     for row in distribution[distribution[c.TRANSITION_COUNT] <= TAIL_MAX_COUNT].to_dict(orient="records"):
         if row["share"] > 0.06:
             word = "never" if row[c.TRANSITION_COUNT] == 0 else "once"
             rounded = round(1 - row["from_share"], 2) - round(1 - row["to_share"], 2)  # both add up to what is rare
             x, y = 50 * (row["from_share"] + row["to_share"]), 1.0 if word == "once" else 0.3
-            said = f"{word} {percent(rounded)}"
-            figure.add_annotation(note(x, y, said, palette.quiet, xanchor="center", yanchor="bottom"))
+            label = f"{word} {percent(rounded)}"
+            figure.add_annotation(note(x, y, label, palette.quiet, xanchor="center", yanchor="bottom"))
     ticks = [count for count in (0, 1, 5, 10, 20, 40, 80, 160, 320, 640, 1280) if math.sqrt(count) <= top * 1.05]
     figure.update_yaxes(
         title_text="Times in training",

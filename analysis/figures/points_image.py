@@ -38,8 +38,8 @@ def draw_points(
     if basemap is not None:
         draw_layers(image, draw, basemap, camera, palette)
     fill = mix(palette.model.fill, palette.land, 0.6)
-    for at in pixels(camera, latitude, longitude):
-        draw_disc(draw, at, 3.5 * SCALE / 2, fill=fill, outline=palette.land, width=1)
+    for pixel in pixels(camera, latitude, longitude):
+        draw_disc(draw, pixel, 3.5 * SCALE / 2, fill=fill, outline=palette.land, width=1)
     letters = Letters()
     taken: list[float] = []
     for lat, lon, name in names if basemap is not None else ():
@@ -48,6 +48,6 @@ def draw_points(
         if is_free and 0 < x < image.width and 40 < y < image.height - 40:
             taken.append(y)
             anchor = "lm" if x < image.width / 2 else "rm"
-            at = x + (18 if anchor == "lm" else -18), y
-            draw_plate(draw, at, letters.fit(name), palette.ink, letters.font(26), palette, anchor=anchor)
+            pixel = x + (18 if anchor == "lm" else -18), y
+            draw_plate(draw, pixel, letters.fit(name), palette.ink, letters.font(26), palette, anchor=anchor)
     return to_png(image, quick=True), basemap is not None

@@ -148,8 +148,8 @@ def _stops(
     If numbers would overlap, the latest stays. A mark's tip lists the stops at its place.
     """
     together = walked.groupby(c.POI)["tip"].agg("\n".join).to_dict()
-    said = [[together[poi]] if poi in together else [] for poi in discs[c.POI]]
-    discs = discs.assign(tip=["\n".join([tip, *stops]) for tip, stops in zip(discs["tip"], said, strict=True)])
+    lines = [[together[poi]] if poi in together else [] for poi in discs[c.POI]]
+    discs = discs.assign(tip=["\n".join([tip, *stops]) for tip, stops in zip(discs["tip"], lines, strict=True)])
     taken = [tuple(row) for table in (source, discs, ring) for row in table[["x", "y", "r"]].to_numpy(float)]
     kept: list[int] = []
     for row in range(len(walked) - 2, -1, -1):
@@ -183,12 +183,12 @@ def _stacked(source: pd.DataFrame, discs: pd.DataFrame) -> tuple[pd.DataFrame, p
     marks = pd.concat([source, discs], ignore_index=True)
     x, y, r, tips = (marks[name].tolist() for name in ("x", "y", "r", "tip"))
     on_top = list(range(len(marks)))  # of each mark the one that is seen at its middle
-    for at in range(1, len(marks)):
-        above = next((top for top in range(at) if math.hypot(x[at] - x[top], y[at] - y[top]) < r[top]), at)
-        on_top[at] = on_top[above]
-        if above != at:
-            tips[on_top[at]] += f"\n{marks['tip'].iloc[at]}"
-    covered = [top != at for at, top in enumerate(on_top)]
+    for mark in range(1, len(marks)):
+        above = next((top for top in range(mark) if math.hypot(x[mark] - x[top], y[mark] - y[top]) < r[top]), mark)
+        on_top[mark] = on_top[above]
+        if above != mark:
+            tips[on_top[mark]] += f"\n{marks['tip'].iloc[mark]}"
+    covered = [top != mark for mark, top in enumerate(on_top)]
     return source.assign(tip=tips[:1]), discs.assign(tip=tips[1:], covered=covered[1:])
 
 

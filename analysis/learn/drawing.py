@@ -57,19 +57,19 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
         hoverinfo="skip",
     )
     line = {"color": palette.ink, "width": 1.5}
-    for at, bar in enumerate(chart.bars):
+    for row, bar in enumerate(chart.bars):
         if bar.low is not None and bar.high is not None:
-            figure.add_scatter(x=[bar.low, bar.high], y=[at, at], mode="lines", line=line, hoverinfo="skip")
+            figure.add_scatter(x=[bar.low, bar.high], y=[row, row], mode="lines", line=line, hoverinfo="skip")
     values = [v for bar in chart.bars for v in (bar.value, bar.low, bar.high) if v is not None]
     low, high = min(0.0, *values), max(0.0, *values) if chart.top is None else chart.top
     span = (high - low) or 1.0
     texts = ["<br>".join(textwrap.wrap(bar.text, _TEXT_LETTERS)) for bar in chart.bars]
     more = 20 * any("<br>" in text for text in texts)
-    for at, bar in enumerate(chart.bars):
+    for row, bar in enumerate(chart.bars):
         end = max(bar.value, bar.high if bar.high is not None else bar.value, 0.0)
-        figure.add_annotation(note(end, at, f"<b>{texts[at]}</b>", palette.ink, 14, xshift=6, align="left"))
+        figure.add_annotation(note(end, row, f"<b>{texts[row]}</b>", palette.ink, 14, xshift=6, align="left"))
         above: dict[str, Any] = {"xref": "paper", "yshift": _LABEL_PX + more // 2}
-        figure.add_annotation(note(0, at, escape_tags(bar.label), palette.ink, 14, **above))
+        figure.add_annotation(note(0, row, escape_tags(bar.label), palette.ink, 14, **above))
     axis: dict[str, Any] = {"xref": "paper", "yref": "paper", "yanchor": "top", "yshift": -4, "align": "left"}
     lines = textwrap.wrap(chart.axis, _AXIS_LETTERS)
     figure.add_annotation(note(0, 0, "<br>".join(lines), palette.quiet, **axis))
@@ -165,12 +165,12 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
 
 def _line_of(chart: PlaceMap, way: Way) -> tuple[list[float], list[float]]:
     """A way's points: straight, or around the nearest place that a straight line would run through."""
-    at = np.column_stack((chart.longitude, chart.latitude))
-    start, end = at[way.source], at[way.target]
+    points = np.column_stack((chart.longitude, chart.latitude))
+    start, end = points[way.source], points[way.target]
     along = end - start
     across = np.array([-along[1], along[0]])
     length = max(float(along @ along), 1e-12)
-    share, aside = (at - start) @ along / length, (at - start) @ across / length
+    share, aside = (points - start) @ along / length, (points - start) @ across / length
     hit = np.flatnonzero((share > 0.1) & (share < 0.9) & (np.abs(aside) < 0.1))
     if not len(hit):
         return [start[0], end[0]], [start[1], end[1]]

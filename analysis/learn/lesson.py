@@ -221,7 +221,7 @@ def choose(prompt: str, labels: Sequence[str], right: int, fact: str, picture: C
     'Not quite, the answer is “B”. It is B.'
     """
     wrong = f"Not quite, the answer is “{labels[right]}”"
-    replies = (f"{'Right' if at == right else wrong}. {fact}" for at in range(len(labels)))
+    replies = (f"{'Right' if number == right else wrong}. {fact}" for number in range(len(labels)))
     return LessonQuestion(prompt, tuple(map(Choice, labels, replies)), right, picture)
 
 

@@ -114,7 +114,7 @@ def parts_training() -> Training:
         "Train three small models",
         "Build a town and train in it: the whole model, one without the graph token, and one without past visits.",
         handles,
-        lambda at, report: _train_parts(SHARES[at[0]], SHARES[at[1]], at[2], report),
+        lambda positions, report: _train_parts(SHARES[positions[0]], SHARES[positions[1]], positions[2], report),
     )
 
 

@@ -87,8 +87,8 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0) -> 
         if not 0 <= share <= MAX_SHARE:
             raise ConfigError(f"{name} must be between 0 and {MAX_SHARE:g}, not {share!r}")
     generator = np.random.default_rng([seed, round(100 * two_hop_share), round(100 * return_share)])
-    at = [_position(place, seed) for place in range(TOWN_PLACES)]
-    rows = [row for person in range(_PEOPLE) for row in _life(person, two_hop_share, return_share, at, generator)]
+    spots = [_position(place, seed) for place in range(TOWN_PLACES)]
+    rows = [row for person in range(_PEOPLE) for row in _life(person, two_hop_share, return_share, spots, generator)]
     table = pd.DataFrame(rows).astype({c.TZ_OFFSET_MINUTES: "int64", c.SPLIT: "int8"})
     table[c.TIME], kinds = table[c.TIME].dt.as_unit("s"), table.pop(_KIND)
     dataset = prepare_dataset(
@@ -103,7 +103,7 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0) -> 
 
 
 def _life(
-    person: int, two_hop: float, returns: float, at: list[tuple[float, float]], generator: np.random.Generator
+    person: int, two_hop: float, returns: float, spots: list[tuple[float, float]], generator: np.random.Generator
 ) -> Iterator[dict[str, Any]]:
     """A person's outings, one a day, each of two check-ins; validation and test are one season, the last."""
     favourite, days = 0, count()
@@ -123,8 +123,8 @@ def _life(
                     c.POI_NAME: place_name(place),
                     c.CATEGORY_ID: kind_of_place(place),
                     c.CATEGORY: kind_of_place(place),
-                    c.LATITUDE: at[place][0],
-                    c.LONGITUDE: at[place][1],
+                    c.LATITUDE: spots[place][0],
+                    c.LONGITUDE: spots[place][1],
                     c.TZ_OFFSET_MINUTES: 0,
                     c.TIME: time,
                     c.TRAJECTORY_ID: f"{person}-{day}",
@@ -138,7 +138,7 @@ def _mix(outings: int, two_hop: float, returns: float, generator: np.random.Gene
     planted: dict[Kind, float] = {"two_hop": two_hop, "return": returns}
     kinds = [kind for kind, share in planted.items() for _ in range(int(share * outings + generator.random()))]
     every: list[Kind] = [*kinds, *["ordinary"] * outings]  # type: ignore[list-item] # a literal
-    return [every[at] for at in generator.permutation(outings)]
+    return [every[outing] for outing in generator.permutation(outings)]
 
 
 def _ends(kind: Kind, split: str, is_early: bool, favourite: int, generator: np.random.Generator) -> tuple[int, int]:

@@ -64,14 +64,14 @@ def accuracy_rises(records: pd.DataFrame, metric: str) -> Rises:
     values, bootstrap = metric_values(records, metric), UserBootstrap(records[c.USER].to_numpy())
     rises, drawn = [], []
     for by in (c.TRANSITION_COUNT, c.DESTINATION_COUNT):
-        found = bootstrap.measure(values, bin_of_cases(records, by), len(count_bins(by)))
-        known = np.flatnonzero(found.n_G >= ENOUGH_CASES)
+        measured = bootstrap.measure(values, bin_of_cases(records, by), len(count_bins(by)))
+        known = np.flatnonzero(measured.n_G >= ENOUGH_CASES)
         if len(known) < 2:
             rises.append(math.nan)
             drawn.append(np.full(SAMPLES, math.nan))
         else:
-            rises.append(found.value_G[known[-1]] - found.value_G[known[0]])
-            drawn.append(found.drawn_BG[:, known[-1]] - found.drawn_BG[:, known[0]])
+            rises.append(measured.value_G[known[-1]] - measured.value_G[known[0]])
+            drawn.append(measured.drawn_BG[:, known[-1]] - measured.drawn_BG[:, known[0]])
     turn = -1.0 if rises[1] < 0 else 1.0
     both = [[step, place, step - turn * place] for step, place in (rises, drawn)]
     return Rises(*mean_intervals(np.array(both[0]), np.column_stack(both[1])))
@@ -92,19 +92,19 @@ def accuracy_by_group(models: Mapping[str, pd.DataFrame], metric: str) -> pd.Dat
     first, *others = models
     records = models[first]
     bootstrap, panel_N = UserBootstrap(records[c.USER].to_numpy()), panel_of_cases(records)
-    found = {name: _over_panels(metric_values(own, metric), panel_N, bootstrap) for name, own in models.items()}
-    spans = {name: measured.intervals for name, measured in found.items()}
-    others.sort(key=lambda name: -np.nan_to_num(found[name].value_G[0]))
+    means = {name: _over_panels(metric_values(own, metric), panel_N, bootstrap) for name, own in models.items()}
+    spans = {name: measured.intervals for name, measured in means.items()}
+    others.sort(key=lambda name: -np.nan_to_num(means[name].value_G[0]))
     rows = []
-    for at, group in enumerate(("all", *PANELS)):
-        best = max(others, key=lambda name: np.nan_to_num(found[name].value_G[at], nan=-1.0), default=None)
+    for number, group in enumerate(("all", *PANELS)):
+        best = max(others, key=lambda name: np.nan_to_num(means[name].value_G[number], nan=-1.0), default=None)
         for name in (first, *others):
-            row = {"model": name, "group": group, "n": int(found[name].n_G[at])}
-            row |= dict(zip(("value", "lower", "upper"), spans[name][at], strict=True))
+            row = {"model": name, "group": group, "n": int(means[name].n_G[number])}
+            row |= dict(zip(("value", "lower", "upper"), spans[name][number], strict=True))
             row |= {"at_least": is_lower_bound(models[name], metric)}
             if name == first and best is not None:
-                mine, theirs = found[name], found[best]
-                lead = mean_intervals(mine.value_G - theirs.value_G, mine.drawn_BG - theirs.drawn_BG)[at]
+                mine, theirs = means[name], means[best]
+                lead = mean_intervals(mine.value_G - theirs.value_G, mine.drawn_BG - theirs.drawn_BG)[number]
                 row |= {"baseline": best} | dict(zip(("lead", "lead_lower", "lead_upper"), lead, strict=True))
             rows.append(row)
     return pd.DataFrame(rows)

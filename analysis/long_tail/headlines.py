@@ -76,8 +76,8 @@ def rare_sentence(model: str, metric: str, rare: RareAccuracy) -> str:
     if not rare.n_known or not rare.n_new:
         return ""
     known, new = (rare.known, rare.n_known), (rare.new, rare.n_new)
-    said = finds_and(label_as_subject(model), known, new, metric, short=True)
-    return f"{said} Found means {guesses(metric)}." if guesses(metric) else said
+    sentence = finds_and(label_as_subject(model), known, new, metric, short=True)
+    return f"{sentence} Found means {guesses(metric)}." if guesses(metric) else sentence
 
 
 def cohorts_caption(metric: str) -> str:
@@ -160,8 +160,8 @@ def lost_hits_line(hits: LostHits) -> str:
     if not hits.found or not named:
         return "What each part is worth"
     (first, lost), *others = named
-    said = f"{lost:,} of {hits.found:,} hits are lost without {first}"
-    return "; ".join([said, *(f"{also:,} without {words}" for words, also in others)])
+    line = f"{lost:,} of {hits.found:,} hits are lost without {first}"
+    return "; ".join([line, *(f"{also:,} without {words}" for words, also in others)])
 
 
 def hop_line(hops: pd.DataFrame) -> str:

@@ -79,12 +79,12 @@ def notable_cases(
         ablate: None for a model without parts.
         shortlist: most cases of a kind to ablate; None for all.
     """
-    wanted, found = _wanted(records, ablated=ablate is not None), list[NotableCase]()
+    wanted, cards = _wanted(records, ablated=ablate is not None), list[NotableCase]()
     is_found = is_hit(records, FOUND_WITHIN)
     is_first = is_hit(records, 1)
     unsure = 2 - is_first.astype(int) - (is_first & (listed_share(records) >= CLEAR_SHARE))
     for kind in _KINDS:
-        is_new_user = ~records[c.USER].isin([int(opened.case(card.case)[c.USER]) for card in found]).to_numpy()
+        is_new_user = ~records[c.USER].isin([int(opened.case(card.case)[c.USER]) for card in cards]).to_numpy()
         order = pd.DataFrame({c.RANK: records[c.RANK], "counter": -counter[c.RANK], c.CASE: records[c.CASE]})
         case, name, rank_without = None, None, None
         if kind == "missed":
@@ -110,8 +110,8 @@ def notable_cases(
             seen = int(opened.case(case)[c.TRANSITION_COUNT])
             mine, theirs = (float(table[c.RANK].iloc[case]) for table in (records, counter))
             visits = visits_before(opened, case)
-            found.append(NotableCase(kind, case, mine, theirs, seen, visits, name, rank_without))
-    return found
+            cards.append(NotableCase(kind, case, mine, theirs, seen, visits, name, rank_without))
+    return cards
 
 
 def _spread(rows: pd.DataFrame, likely: int, most: int) -> pd.DataFrame:

@@ -61,8 +61,8 @@ def overview_headline(groups: pd.DataFrame, metric: str) -> str:
     if start:
         subject = start + (action[:1].lower() + action[1:] or label_in_sentence(model))
     if known["n"] and new["n"]:
-        said = finds_and(subject, (known["value"], known["n"]), (new["value"], new["n"]), metric)
-        return f"{said} {_who_is_ahead(known, groups, metric)}".strip()
+        sentence = finds_and(subject, (known["value"], known["n"]), (new["value"], new["n"]), metric)
+        return f"{sentence} {_who_is_ahead(known, groups, metric)}".strip()
     group, what = next(
         (group, what)
         for group, what in (
@@ -72,32 +72,31 @@ def overview_headline(groups: pd.DataFrame, metric: str) -> str:
         )
         if mine[group]["n"]
     )
-    said = f"{subject} {finds(mine[group]['value'], metric, mine[group]['n'])} {what}."
-    return f"{said} {_who_is_ahead(mine[group], groups, metric)}".strip()
+    sentence = f"{subject} {finds(mine[group]['value'], metric, mine[group]['n'])} {what}."
+    return f"{sentence} {_who_is_ahead(mine[group], groups, metric)}".strip()
 
 
 def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float, places_known: int = 0) -> str:
     """What counting past visits finds, which model finds more new places, what a list means where a user knows so
     many places (0: not said), and how many transitions are rare.
     """
-    model, said = str(groups["model"].iloc[0]), []
+    model, sentences = str(groups["model"].iloc[0]), []
     mine = _rows_of(groups, model)
     others = [name for name in ("Visit count", MODEL_LABELS[AT_TIME]) if name != model and _rows_of(groups, name)]
     if mine["tail_known"]["n"] and mine["tail_new"]["n"]:
         for name in others[:1]:
             counter = _rows_of(groups, name)
-            said.append(_counting(_ACTIONS[name], counter["tail_known"], counter["tail_new"], metric))
-        said.append(_who_is_ahead(mine["tail_new"], groups, metric, new=True))
+            sentences.append(_counting(_ACTIONS[name], counter["tail_known"], counter["tail_new"], metric))
+        sentences.append(_who_is_ahead(mine["tail_new"], groups, metric, new=True))
         who = "it" if model in _ACTIONS else label_in_sentence(model)
-        found = finds(mine["all"]["value"], metric, mine["all"]["n"])
-        said.append(f"In all, {who} {found} next places {guesses(metric)}".rstrip() + ".")
+        share = finds(mine["all"]["value"], metric, mine["all"]["n"])
+        sentences.append(f"In all, {who} {share} next places {guesses(metric)}".rstrip() + ".")
     if places_known and guesses(metric):
-        said.append(f"A user knows {places_known:,} places (median).")
+        sentences.append(f"A user knows {places_known:,} places (median).")
     if rare_share > 0:
-        said.append(
-            f"{simple_fraction(rare_share, mine['all']['n'])} next transitions are rare: seen at most once in training."
-        )
-    return " ".join(filter(None, said))
+        rare = simple_fraction(rare_share, mine["all"]["n"])
+        sentences.append(f"{rare} next transitions are rare: seen at most once in training.")
+    return " ".join(filter(None, sentences))
 
 
 def describe_data(users: int, places: int, cases: int, *, invented: bool) -> str:
@@ -150,8 +149,8 @@ def next_table(models: Mapping[str, pd.DataFrame], metric: str) -> pd.DataFrame:
         users = UserBootstrap(records[c.USER].to_numpy())
         is_long, value_N = (records[c.GAP_HOURS] > LONG_GAP_HOURS).to_numpy(np.int64), metric_values(records, metric)
         for group_N, size in ((np.zeros_like(is_long), 1), (is_long, 2)):
-            found = users.measure(value_N, group_N, size).intervals
-            for title, estimate in zip(_NEXT_TITLES[size - 1 :][:size], found, strict=True):
+            intervals = users.measure(value_N, group_N, size).intervals
+            for title, estimate in zip(_NEXT_TITLES[size - 1 :][:size], intervals, strict=True):
                 columns[title].append(_with_interval(*estimate))
     return pd.DataFrame(columns)
 
@@ -248,8 +247,8 @@ def _who_is_ahead(mine: Mapping[Any, Any], groups: pd.DataFrame, metric: str, *,
     theirs = _rows_of(groups, name)[mine["group"]]
     verb = "find" if name.endswith("curves") else "finds"
     if metric.startswith("hr"):
-        found, own = (found_of(each["value"], each["n"]) for each in (theirs, mine))
+        best, own = (found_of(each["value"], each["n"]) for each in (theirs, mine))
         more = f"more{' new places' if new else ''}"
-        said = f"slightly {more}" if found == own else f"{more}: {found}"
-        return f"{_ACTIONS.get(name, name)} {verb} {said}."
+        lead = f"slightly {more}" if best == own else f"{more}: {best}"
+        return f"{_ACTIONS.get(name, name)} {verb} {lead}."
     return f"{_ACTIONS.get(name, name)} reaches {theirs['value']:.3f}{' on new places' if new else ''}."

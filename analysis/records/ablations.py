@@ -97,12 +97,12 @@ def ablations_of(scorer: "RecapScorer") -> dict[str, frozenset[str]]:
             groups[slug(term.group)] = groups.get(slug(term.group), frozenset()) | {term.name}
     token = frozenset({GRAPH_TOKEN} - set(inactive))
     nothing: frozenset[str] = frozenset()
-    found = groups | {
+    terms_of = groups | {
         "graph_token": token,
         HISTORY: groups.get("past_visits", nothing) | groups.get("time_of_day_and_week", nothing),
         TWO_HOPS: token | groups.get("two_hop_paths", nothing),
     }
-    return {name: found[name] for name in ABLATIONS if found.get(name)}
+    return {name: terms_of[name] for name in ABLATIONS if terms_of.get(name)}
 
 
 def feature_groups(scorer: "Scorer") -> frozenset[str]:
@@ -147,8 +147,8 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
     other_kind_BP = is_known_BP != is_known_B1
 
     def ranked(name: str, totals_BP: "Tensor") -> dict[str, np.ndarray]:
-        found = rank_targets(totals_BP, target_B)
-        return {name: found.mean_B.numpy(), f"tied_{name}": found.num_tied_B.numpy()}
+        counts = rank_targets(totals_BP, target_B)
+        return {name: counts.mean_B.numpy(), f"tied_{name}": counts.num_tied_B.numpy()}
 
     def among_its_kind(totals_BP: "Tensor") -> "Tensor":
         return totals_BP.masked_fill(other_kind_BP, -torch.inf)

@@ -24,7 +24,7 @@ CHOSEN_METRICS: Final = ("hr1", "hr5", "hr20", "ndcg20", "mrr")
 CLEAR_SHARE: Final = 0.5
 """A first choice is clear if it has at least this share of the listed places' probability."""
 _HUNDRED: Final = 100
-"""Fewer cases are counted, not called so many of a hundred."""
+"""With fewer cases, sentences count them and do not say "of 100"."""
 
 
 def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
@@ -71,7 +71,7 @@ def is_known(records: pd.DataFrame, metric: str) -> bool:
 
 
 def is_lower_bound(records: pd.DataFrame, metric: str) -> bool:
-    """Whether a metric is at least its value: MRR, where an imported list lacks the true place."""
+    """Whether a metric is a lower bound: MRR, where an imported list lacks the true place."""
     return metric == "mrr" and c.IN_LIST in records and not bool(records[c.IN_LIST].all())
 
 
@@ -123,25 +123,26 @@ def finds_and(
     >>> finds_and("RECAP", (0.943, 800), (0.111, 9), "hr20")
     'RECAP finds 94 of 100 rare transitions to places a user knows. New places: 1 of 9.'
     """
-    is_hit, said = metric.startswith("hr"), f"{subject} {finds(known[0], metric, known[1])} rare transitions to places"
+    is_hit = metric.startswith("hr")
+    start = f"{subject} {finds(known[0], metric, known[1])} rare transitions to places"
     if is_hit and not are_hundreds(known[1], new[1]):
-        return f"{said} a user knows. New places: {found_of(*new)}."
+        return f"{start} a user knows. New places: {found_of(*new)}."
     joint = "but only" if new[0] < known[0] / 2 else "and"
     second = f"{new[0]:.3f} on those"
     if is_hit:
         second = f"{100 * new[0]:.0f}" if short else found_of(*new)
     if is_hit and new[0] < 0.005:
         joint, second = "but", _few(new[0])
-    return f"{said} a user knows, {joint} {second} to new places."
+    return f"{start} a user knows, {joint} {second} to new places."
 
 
 def are_hundreds(*cases: int) -> bool:
-    """Whether all these numbers of cases are large enough to say so many of 100."""
+    """Whether all these numbers of cases are large enough to say "of 100"."""
     return min(cases) >= _HUNDRED
 
 
 def found_of(share: float, cases: int) -> str:
-    """How many are found, of 100; of the cases where they are fewer.
+    """How many are found out of 100, or out of all cases if there are fewer.
 
     >>> found_of(0.943, 500), found_of(1.0, 8)
     ('94 of 100', '8 of 8')

@@ -11,12 +11,12 @@ LEVEL: Final = 0.95
 SAMPLES: Final = 1000
 _SAMPLES_PER_BLOCK: Final = 100
 _WHOLE_WEIGHTS: Final = 1 << 25
-"""Samples times users whose weights are kept as the numbers they are multiplied by, a quarter of a gigabyte; of more,
-a block at a time is brought into that form, a quarter of the memory."""
+"""Up to this many samples times users, weights are kept as float64, a quarter of a gigabyte; above it as 16-bit
+numbers, which are converted a block at a time."""
 
 
 class MeanInterval(NamedTuple):
-    """A mean or a difference with its 95 % interval over users; NaN where no case says."""
+    """A mean or a difference with its 95 % interval over users; NaN without cases."""
 
     value: float
     low: float

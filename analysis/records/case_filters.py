@@ -59,7 +59,7 @@ def filter_masks(
     found at k, and lost without the user's own visits (history) or two hops (hops).
 
     Args:
-        records, markov: the model's and Markov's records of the same cases; cases without ranks, and None.
+        records, markov: the model's and Markov's records of the same cases; or cases without ranks, and None.
         ablations: from `Workspace.ablations`; None for a baseline.
     """
     groups = group_masks(records[c.TRANSITION_COUNT])

@@ -50,14 +50,14 @@ def causes_of(table: pd.DataFrame, k: int) -> pd.DataFrame:
 
     One bool column for each of `ABLATIONS`; False for a missed case, and for a part that the model does not have.
     """
-    found, without = _at(table, k)
-    return without.gt(k).mul(found, axis=0)
+    hit, without = _at(table, k)
+    return without.gt(k).mul(hit, axis=0)
 
 
 def obstacles_of(table: pd.DataFrame, k: int) -> pd.DataFrame:
     """Which ablations find each case: missed at K, and found without the group; see `causes_of`."""
-    found, without = _at(table, k)
-    return without.le(k).mul(~found, axis=0)
+    hit, without = _at(table, k)
+    return without.le(k).mul(~hit, axis=0)
 
 
 def found_by(table: pd.DataFrame, ablation: str, k: int) -> pd.Series:

@@ -22,7 +22,7 @@ from recap.published.configs import TIME_GIVEN
 _SPLIT: Final = "test"
 PROTOCOL: Final[Protocol] = "every_step"
 LISTS: Final = (c.TOP_POIS, c.TOP_SCORES)
-"""Columns with a list for every case: three quarters of all bytes, and no figure is made of them."""
+"""Columns with a list for every case: three quarters of all bytes; no figure reads them."""
 MODEL_LABELS: Final = {
     "recap": "RECAP",
     PRETRAINED: PRETRAINED_LABEL,

@@ -57,8 +57,8 @@ class ImportedPredictions:
 
     def read(self, rows: int) -> pd.DataFrame:
         """Read the records of the dataset's test cases; RecapError if the file was damaged."""
-        records, said = read_records(self.path)
-        if len(records) != rows or said.get("key") != self.key:
+        records, metadata = read_records(self.path)
+        if len(records) != rows or metadata.get("key") != self.key:
             raise RecapError(f"{self.path} does not contain the imported predictions it should; import them again")
         return records
 
@@ -102,25 +102,25 @@ def _keep(
 ) -> ImportedPredictions:
     key = f"{PREFIX}{content_hash[:12]}"
     path = folder / f"{dataset_hash[:16]}-{key}.parquet"
-    said = {"kind": _KIND, "format_version": FORMAT_VERSION, "key": key, "name": name, "dataset_hash": dataset_hash}
-    write_records(records, path, said | ({"described": described} if described else {}))
+    metadata = {"kind": _KIND, "format_version": FORMAT_VERSION, "key": key, "name": name, "dataset_hash": dataset_hash}
+    write_records(records, path, metadata | ({"described": described} if described else {}))
     return ImportedPredictions(key, name, dataset_hash, path)
 
 
 def find_predictions(dataset_hash: str) -> list[ImportedPredictions]:
     """All such predictions of a dataset, by name, without unreadable files."""
-    found: dict[str, ImportedPredictions] = {}
+    predictions: dict[str, ImportedPredictions] = {}
     for path, shipped in _files(f"{dataset_hash[:16]}-{PREFIX}*.parquet"):
         try:
-            said = _said(path, path.stat().st_mtime_ns)
+            metadata = _said(path, path.stat().st_mtime_ns)
         except (OSError, pa.ArrowException, UnicodeDecodeError):
             continue
-        fits = said.get("kind") == _KIND and said.get("format_version") == FORMAT_VERSION
-        if fits and said.get("dataset_hash") == dataset_hash and path.stem.endswith(said.get("key", "?")):
-            key = said["key"]
-            name, described = said.get("name", key), said.get("described", "")
-            found[key] = ImportedPredictions(key, name, dataset_hash, path, shipped, described)
-    return sorted(found.values(), key=lambda item: (item.name, item.key))
+        fits = metadata.get("kind") == _KIND and metadata.get("format_version") == FORMAT_VERSION
+        if fits and metadata.get("dataset_hash") == dataset_hash and path.stem.endswith(metadata.get("key", "?")):
+            key = metadata["key"]
+            name, described = metadata.get("name", key), metadata.get("described", "")
+            predictions[key] = ImportedPredictions(key, name, dataset_hash, path, shipped, described)
+    return sorted(predictions.values(), key=lambda item: (item.name, item.key))
 
 
 def named_predictions(dataset_hash: str, name: str) -> ImportedPredictions | None:
@@ -140,6 +140,6 @@ def _files(pattern: str) -> list[tuple[Path, bool]]:
         return shipped
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _said(path: Path, changed_ns: int) -> dict[str, str]:
     return {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}

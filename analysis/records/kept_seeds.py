@@ -37,9 +37,9 @@ def seed_tables(
     with suppress(RecapError):  # ignore an unreadable cache
         places.append(first.cached())
     paths = [path for place in places for path in place.parent.glob(place.name.replace("seed-0.", "seed-*."))]
-    found = {int(match[1]) for path in paths if (match := re.search(r"seed-(\d+)\.parquet$", path.name))}
+    seeds = {int(match[1]) for path in paths if (match := re.search(r"seed-(\d+)\.parquet$", path.name))}
     tables = {}
-    for seed in sorted(found):
+    for seed in sorted(seeds):
         key = seed_key(dataset_hash, checkpoint_hash, seed)
         table = kept_table(key, pd.DataFrame, rows=rows, keep=False, bundle=bundle)
         if len(table) == rows:

@@ -1,4 +1,4 @@
-"""Tables that take a model over all test cases: shipped with a bundle, or computed once and cached."""
+"""Tables for which a model scores all test cases: shipped with a bundle, or computed once and cached."""
 
 import shutil
 from collections.abc import Callable, Collection
@@ -99,14 +99,14 @@ def table_in_pieces(
 
     def piece(start: int, end: int) -> pd.DataFrame:
         file = None if folder is None else folder / f"{start:08d}.parquet"
-        found = None if file is None else _read(file, key, end - start)
-        if found is None:
-            found = make_piece(start, end)
+        part = None if file is None else _read(file, key, end - start)
+        if part is None:
+            part = make_piece(start, end)
             if file is not None:
-                _write_if_possible(found, file, key)
+                _write_if_possible(part, file, key)
         if progress is not None:
             progress(end, rows)
-        return found
+        return part
 
     def make() -> pd.DataFrame:
         pieces = [piece(start, min(start + ROWS_PER_PIECE, rows)) for start in range(0, rows, ROWS_PER_PIECE)]
@@ -134,8 +134,8 @@ def _read(path: Path, key: TableKey, rows: int, without: Collection[str] = ()) -
     if not path.is_file():
         return None
     try:
-        table, said = read_records(path, without=without)
+        table, metadata = read_records(path, without=without)
     except RecapError:
         return None
-    fits = len(table) == rows and all(said.get(name) == value for name, value in key.metadata.items())
+    fits = len(table) == rows and all(metadata.get(name) == value for name, value in key.metadata.items())
     return table if fits else None

@@ -83,26 +83,26 @@ def projection_of(places: list[SharedPlace]) -> Projection:
 def case_map(case: SharedCase, places: list[SharedPlace]) -> CaseMap | None:
     """The marks of one case of a page with these places; None if the source or both places have no point."""
     drawn, projection = case.paths[:MOST_PATHS], projection_of(places)
-    at = {
+    spots = {
         number: mark
         for number in {case.source, case.target, case.runner_up, *(path.place for path in drawn)}
         if (mark := _position(places[number], projection)) is not None
     }
-    if case.source not in at or not {case.target, case.runner_up} & set(at):
+    if case.source not in spots or not {case.target, case.runner_up} & set(spots):
         return None
     paths = [
-        PathLine(through=[at[number][0] for number in (case.source, path.place, case.target)], width_px=width)
+        PathLine(through=[spots[number][0] for number in (case.source, path.place, case.target)], width_px=width)
         for path in drawn
-        if path.place in at and case.target in at
+        if path.place in spots and case.target in spots
         for width in [1.5 + 6 * path.share]
     ]
     shown: list[tuple[str, MarkKind, int]] = [("middle", "middle", path.place) for path in drawn]
     shown.append(("source", "source", case.source))
     shown += [("runner_up", case.roles[1], case.runner_up), ("target", case.roles[0], case.target)]
     marks = [
-        Mark(kind=kind, at=at[number][0], r_px=_RADIUS_PX[size], name=places[number].name, cell=at[number][1])
+        Mark(kind=kind, at=spots[number][0], r_px=_RADIUS_PX[size], name=places[number].name, cell=spots[number][1])
         for size, kind, number in shown
-        if number in at
+        if number in spots
     ]
     frame = _frame(marks)
     return CaseMap(frame=frame, unit=frame[2] / WIDTH_PX, marks=marks, paths=paths, names=_names(marks, frame))
@@ -135,9 +135,9 @@ def _names(marks: list[Mark], frame: Frame) -> list[Name]:
     middle = np.array([left + width / 2, top + height / 2])
     seen = (np.array([mark.at for mark in marks]) - middle) / unit
     radius = np.array([mark.r_px for mark in marks])
-    named = [at for at, mark in enumerate(marks) if mark.kind != "middle"][::-1]  # the place explained comes first
+    named = [row for row, mark in enumerate(marks) if mark.kind != "middle"][::-1]  # the place explained comes first
     placed = place_labels(
-        [marks[at].name for at in named],
+        [marks[row].name for row in named],
         seen[named, 0],
         seen[named, 1],
         radius[named] + 8,

@@ -13,25 +13,25 @@ _LEFT, _WIDTH, _MIDDLE, _HALF = 60, 690, 105, 90
 """Pixels of the figure: left edge, width, height of no difference, and half its height."""
 
 
-def render_comparison(found: Comparison) -> str:
+def render_comparison(result: Comparison) -> str:
     """One HTML element with its own style; names are escaped."""
-    marks, reach = _marks(found)
+    marks, reach = _marks(result)
     return template("comparison.html.j2").render(
-        c=found,
+        c=result,
         points=words.as_points,
         p=words.p_value,
         light=LIGHT,
         dark=DARK,
-        headline=words.comparison_headline(found),
-        sentences=words.sentences(found),
-        metric=METRIC_LABELS[found.metric],
+        headline=words.comparison_headline(result),
+        sentences=words.sentences(result),
+        metric=METRIC_LABELS[result.metric],
         marks=marks,
         reach=reach,
-        tail=_WIDTH / len(marks) * int(found.bins["high_count"].between(0, TAIL_MAX_COUNT).sum()),
-        all=found.row("all").to_dict(),
+        tail=_WIDTH / len(marks) * int(result.bins["high_count"].between(0, TAIL_MAX_COUNT).sum()),
+        all=result.row("all").to_dict(),
         rows=[
-            row | {"label": GROUP_LABELS[row["group"]], "better": words.verdict_words(row, found)}
-            for row in found.rows.to_dict(orient="records")
+            row | {"label": GROUP_LABELS[row["group"]], "better": words.verdict_words(row, result)}
+            for row in result.rows.to_dict(orient="records")
         ],
     )
 
@@ -39,8 +39,8 @@ def render_comparison(found: Comparison) -> str:
 Comparison.html_body = staticmethod(render_comparison)
 
 
-def _marks(found: Comparison) -> tuple[list[dict[str, Any]], float]:
-    rows = found.bins.to_dict(orient="records")
+def _marks(result: Comparison) -> tuple[list[dict[str, Any]], float]:
+    rows = result.bins.to_dict(orient="records")
     known = [row for row in rows if row["n"] > 0]
     reach = max([1e-3, *(max(abs(row["low"]), abs(row["high"])) for row in known)])
     marks = []

@@ -56,16 +56,16 @@ class Masking:
         return self.names[self.number(poi)]
 
     def shared_places(self) -> list[SharedPlace]:
-        return [self._shared_place(poi, self.names[at]) for poi, at in self.numbers.items()]
+        return [self._shared_place(poi, self.names[number]) for poi, number in self.numbers.items()]
 
     def _shared_place(self, poi: int, name: str) -> SharedPlace:
-        at = self.places.at(poi)
+        point = self.places.at(poi)
         return SharedPlace(
             name=name,
             category=self.places.category[poi],
             is_cell=bool(self.places.is_cell[poi]),
-            latitude=None if at is None else round(at[0], 6),
-            longitude=None if at is None else round(at[1], 6),
+            latitude=None if point is None else round(point[0], 6),
+            longitude=None if point is None else round(point[1], 6),
             bounds=self.places.bounds(poi),
         )
 

@@ -75,7 +75,7 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
             for group in a.groups
         ],
         "others": [(part_label(name), rank) for name, rank in ranks.items() if name not in a.groups],
-        "paths": [(path, at / (len(paths) - 1) if len(paths) > 1 else 0.5) for at, path in enumerate(paths)],
+        "paths": [(path, number / (len(paths) - 1) if len(paths) > 1 else 0.5) for number, path in enumerate(paths)],
         "height": 60 + 46 * max(len(paths), 1),
         "has_points": any(path.points is not None for path in case.paths),
         "weeks": max([dot.weeks_ago for visits in case.visits for dot in visits.dots], default=0.0) or 1.0,

@@ -90,8 +90,8 @@ class MaskedPlaces:
         """Latitude and longitude as shown, or None."""
         if self.is_cell[poi]:
             return None if self.cells is None else self.cells.point(poi)
-        at = float(self.latitude[poi]), float(self.longitude[poi])
-        return None if np.isnan(at).any() else at
+        point = float(self.latitude[poi]), float(self.longitude[poi])
+        return None if np.isnan(point).any() else point
 
     def bounds(self, poi: int) -> tuple[float, float, float, float] | None:
         """South, west, north and east of the cell; None for a place shown as itself."""
@@ -105,9 +105,9 @@ class MaskedPlaces:
 
     def opened(self, opened: Workspace) -> Workspace:
         """The dataset with masked names, for a picture only."""
-        at = [self.at(poi) for poi in range(len(self.name))]
-        anywhere = next((point for point in at if point is not None), (0.0, 0.0))
-        latitude, longitude = np.array([point or anywhere for point in at]).T
+        points = [self.at(poi) for poi in range(len(self.name))]
+        anywhere = next((point for point in points if point is not None), (0.0, 0.0))
+        latitude, longitude = np.array([point or anywhere for point in points]).T
         pois = opened.dataset.pois.assign(
             **{
                 c.POI_NAME: list(self.name.values()),

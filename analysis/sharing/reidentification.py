@@ -81,6 +81,6 @@ class Crowd:
         been = sparse.csr_matrix(
             (np.ones(pairs.shape[1], np.int32), (pairs[1], pairs[0])), shape=(size, traces.num_users)
         )
-        found = chosen @ been
-        alike = np.asarray((found == points).sum(axis=1)).reshape(-1)
+        matches = chosen @ been
+        alike = np.asarray((matches == points).sum(axis=1)).reshape(-1)
         return float((alike == 1).mean()), len(drawn)

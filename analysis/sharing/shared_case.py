@@ -22,7 +22,7 @@ class SharedPlace(Config):
     name: str
     category: str
     is_cell: bool = Field(description="Fewer than k people were there: name, category and point are those of a cell.")
-    latitude: float | None = Field(description="Degrees; of a cell, a point in it that is none of its places.")
+    latitude: float | None = Field(description="Degrees; for a cell, a point in it where none of its places is.")
     longitude: float | None
     bounds: tuple[float, float, float, float] | None = Field(description="South, west, north, east of a cell.")
 

@@ -57,17 +57,17 @@ def share_slide(
     slide: Slide, shown: CaseExplanation, page: SharedPage, masking: Masking, picture: bytes
 ) -> SharedSlide:
     """A case's slide with the names of its page."""
-    said = masking.sentence(Sentence(about="rank", pieces=list(slide.title)), places_by_name(shown))
-    return SharedSlide(tuple(said.pieces), slide.numbers, (), picture, f"Map: {said.text}", page_notes(page))
+    title = masking.sentence(Sentence(about="rank", pieces=list(slide.title)), places_by_name(shown))
+    return SharedSlide(tuple(title.pieces), slide.numbers, (), picture, f"Map: {title.text}", page_notes(page))
 
 
-def view_slide(said: ViewSlide) -> SharedSlide:
+def view_slide(shown: ViewSlide) -> SharedSlide:
     """What a view said, masked when it was added."""
-    lines = said.caveat, said.data
+    lines = shown.caveat, shown.data
     slide = SharedSlide(
-        (Piece(text=said.headline),), (), lines, said.png, f"{said.view}: {said.headline}", "\n".join(lines)
+        (Piece(text=shown.headline),), (), lines, shown.png, f"{shown.view}: {shown.headline}", "\n".join(lines)
     )
-    return slide.retitled(said.slide_title)
+    return slide.retitled(shown.slide_title)
 
 
 def page_notes(page: SharedPage) -> str:
@@ -96,8 +96,8 @@ def write_pptx(slides: Sequence[SharedSlide], title: str) -> bytes:
         picture.element.nvPicPr.cNvPr.set("descr", one_line(entry.alt))
         words = slide.shapes.add_textbox(*_TEXT).text_frame
         words.word_wrap = True
-        for at, line in enumerate(entry.words):
-            paragraph = words.paragraphs[0] if at == 0 else words.add_paragraph()
+        for number, line in enumerate(entry.words):
+            paragraph = words.paragraphs[0] if number == 0 else words.add_paragraph()
             paragraph.text, paragraph.space_after = one_line(line), Pt(10)
             paragraph.font.size = Pt(20 if len(line) < 60 else 15)
         slide.notes_slide.notes_text_frame.text = "\n".join(map(one_line, entry.notes.splitlines()))

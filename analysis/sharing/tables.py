@@ -86,7 +86,7 @@ def _share_column(
         if owner is None:
             return np.asarray(rule.cell(column.to_numpy(float)))
         points = [masked.at(int(poi)) for poi in table[owner]]
-        return [None if at is None else at[_POINTS.index(name)] for at in points]
+        return [None if point is None else point[_POINTS.index(name)] for point in points]
     if name in _NAMES and owner is not None:
         by_poi = masked.category if name == c.CATEGORY else masked.name
         return [by_poi[int(poi)] for poi in table[owner]]

@@ -48,13 +48,13 @@ def cases_of_user(opened: Workspace, number: int, most: int) -> list[int]:
     return around(mine.tolist(), int(np.searchsorted(mine, number)), most)
 
 
-def around(numbers: Sequence[int], at: int, most: int) -> list[int]:
+def around(numbers: Sequence[int], position: int, most: int) -> list[int]:
     """At most ``most`` numbers around the one at a position.
 
     >>> around(range(10), 1, 4), around(range(10), 6, 4), around(range(3), 2, 4)
     ([0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 2])
     """
-    start = max(0, min(at - most // 2, len(numbers) - most))
+    start = max(0, min(position - most // 2, len(numbers) - most))
     return list(numbers[start : start + most])
 
 
@@ -109,4 +109,4 @@ def users_of_id(own_ids: Sequence[str], text: str) -> list[int]:
     ([1], [0], [])
     """
     typed = " ".join(text.casefold().split())
-    return [at for at, own in enumerate(own_ids) if own.casefold() in (typed, typed.removeprefix("user "))]
+    return [user for user, own in enumerate(own_ids) if own.casefold() in (typed, typed.removeprefix("user "))]

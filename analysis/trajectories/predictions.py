@@ -143,8 +143,8 @@ def _facts(opened: Workspace, moment: Moment, histories: Histories) -> pd.Series
         return opened.facts(moment)
     row = histories.row_B[0]
     numbers = {c.USER: histories.user_B[0], c.TRAJECTORY: histories.checkins.trajectory_T[row]}
-    found = {name: int(number) for name, number in (numbers | {c.SOURCE: histories.source_B[0]}).items()}
-    return pd.Series({c.CASE: -1, c.ROW: moment.row} | found)
+    facts = {name: int(number) for name, number in (numbers | {c.SOURCE: histories.source_B[0]}).items()}
+    return pd.Series({c.CASE: -1, c.ROW: moment.row} | facts)
 
 
 def places_holding(probability_P: np.ndarray, share: float) -> int:
@@ -164,15 +164,15 @@ def standing_out(prediction: CasePrediction) -> list[str]:
         return []
     part_CG = prediction.candidates[list(parts.values())].to_numpy(float)
     above_CG = part_CG - part_CG[: prediction.num_best].mean(0)
-    return [list(parts)[at] for at in above_CG.argmax(1)]
+    return [list(parts)[column] for column in above_CG.argmax(1)]
 
 
 def _parts(scorer: Scorer, histories: Histories, pois: list[int]) -> dict[str, np.ndarray]:
     """What each group of terms adds to the score of each place, by column; empty for a published model."""
     if not hasattr(scorer, "contributions"):
         return {}
-    found = contributions_by_group(cast(Explainable, scorer), histories, torch.tensor([pois]))
-    return {c.part_column(slug(name)): values[0].numpy() for name, values in found.items()}
+    groups = contributions_by_group(cast(Explainable, scorer), histories, torch.tensor([pois]))
+    return {c.part_column(slug(name)): values[0].numpy() for name, values in groups.items()}
 
 
 def recorded_prediction(opened: Workspace, records: pd.DataFrame, number: int, *, top: int = 10) -> CasePrediction:
@@ -214,7 +214,7 @@ def _describe(
         facts: further columns.
     """
     poi_C, source = np.array(listed, dtype=np.int64), int(case[c.SOURCE])
-    sources, at = np.full_like(poi_C, source), (opened.latitude, opened.longitude)
+    sources, axes = np.full_like(poi_C, source), (opened.latitude, opened.longitude)
     visits_C = np.bincount(visited, minlength=opened.dataset.num_pois)[poi_C]
     in_token_C = opened.graph.two_step_probability(sources, poi_C) > 0
     return pd.DataFrame(
@@ -224,7 +224,7 @@ def _describe(
             "name": [opened.labels[poi] for poi in listed],
             c.CATEGORY: opened.dataset.pois[c.CATEGORY].to_numpy()[poi_C],
             **facts,
-            "distance_km": distance_km(*(degrees[source] for degrees in at), *(degrees[poi_C] for degrees in at)),
+            "distance_km": distance_km(*(degrees[source] for degrees in axes), *(degrees[poi_C] for degrees in axes)),
             "visits": visits_C,
             "revisit": visits_C > 0,
             c.WITHIN_TWO_HOPS: (opened.graph.count(sources, poi_C) > 0) | in_token_C,
@@ -239,6 +239,6 @@ def _paths(opened: Workspace, case: pd.Series, reads: Collection[str], pois: lis
     hops = next((name for name in HOPS_ABLATIONS if name in reads), None)
     if hops is None or not limit:
         return pd.DataFrame(columns=_PATHS)
-    found = two_hops_read(opened, case, pois, hops)
-    listed = [paths.head(limit).assign(**{c.POI: poi}) for poi, paths in zip(pois, found, strict=True)]
+    paths_to = two_hops_read(opened, case, pois, hops)
+    listed = [paths.head(limit).assign(**{c.POI: poi}) for poi, paths in zip(pois, paths_to, strict=True)]
     return pd.concat(listed, ignore_index=True)[_PATHS]

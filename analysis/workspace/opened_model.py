@@ -120,8 +120,8 @@ class OpenedModel(OpenedDataset):
         assert isinstance(model, str | Path)
 
         def find() -> "Checkpoint":
-            found = find_checkpoint(model, self.dataset, keep=self.keep)
-            return found.given_time if self.given_time else found
+            checkpoint = find_checkpoint(model, self.dataset, keep=self.keep)
+            return checkpoint.given_time if self.given_time else checkpoint
 
         return self._once("checkpoint", find)
 
@@ -153,16 +153,16 @@ class OpenedModel(OpenedDataset):
         if self.model == FEATURE_CURVES:
             waits = not is_fitted(self.dataset.hash)
         else:
-            found = self.checkpoint
-            waits = isinstance(found, PretrainedCheckpoint) and found.waits_for_fit
+            checkpoint = self.checkpoint
+            waits = isinstance(checkpoint, PretrainedCheckpoint) and checkpoint.waits_for_fit
         return FITTING.format(data=self.name) if waits else "Opening the model"
 
     def _open(self) -> "CaseRanker":
         from recap.asking.open_model import open_model
 
         if not isinstance(self.model, str | Path):
-            said = "imported predictions are lists of places; no model can be asked again"
-            raise ConfigError(_NO_MODEL if self.model is None else said)
+            refusal = "imported predictions are lists of places; no model can be asked again"
+            raise ConfigError(_NO_MODEL if self.model is None else refusal)
         made: dict[str, Any] = {"graph": self.graph, "checkins": self.checkins, "keep": self.keep}
         return open_model(self.checkpoint or self.model, self.dataset, **made).with_cases(self.cases)
 

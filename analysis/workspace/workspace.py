@@ -70,16 +70,16 @@ class Workspace(OpenedModel):
         alone = self.without_model
         if isinstance(model, str) and (model, given_time) in alone._baselines:
             return alone._baselines[model, given_time]
-        found = self._named(model)
-        opened = replace(self, model=found, given_time=False, _without_model=alone)
+        named = self._named(model)
+        opened = replace(self, model=named, given_time=False, _without_model=alone)
         if given_time and not opened.reads_time:  # a model that always reads the time stays itself
-            if isinstance(found, ImportedPredictions) or found in BASELINES:
+            if isinstance(named, ImportedPredictions) or named in BASELINES:
                 raise ConfigError(
                     f"{opened.label} does not know the time of the next check-in: name a model that does, such as "
                     f"{AT_TIME}, or leave out --given-time"
                 )
             opened = replace(opened, given_time=True)
-        return alone._baselines.setdefault((found, given_time), opened) if isinstance(found, str) else opened
+        return alone._baselines.setdefault((named, given_time), opened) if isinstance(named, str) else opened
 
     def at(self, shown: int | Moment) -> "Workspace":
         """What shows a case, or for another moment all that is known of users."""
@@ -98,9 +98,9 @@ class Workspace(OpenedModel):
         assert isinstance(self.model, str | Path) and self.dataset.unseen is not None
         opened, notes = open_for_prediction(self.checkpoint or self.model, self.dataset, keep=self.keep)
         if not opened.dataset.extends:
-            found = replace(self, notes=tuple(notes))
-            found._made.update(self._made)  # the same model on the same dataset
-            return found
+            known_all = replace(self, notes=tuple(notes))
+            known_all._made.update(self._made)  # the same model on the same dataset
+            return known_all
         rows, cases, row_N = opened.dataset.checkins, self.cases, self.cases[c.ROW].to_numpy()
         row_T = np.flatnonzero(~rows[c.SOURCE_ROW].isin(self.dataset.unseen[c.SOURCE_ROW]))
         known_N, before_T = row_T[row_N], np.arange(len(rows)) - opened.checkins.first_T.numpy()
@@ -109,12 +109,12 @@ class Workspace(OpenedModel):
         )
         trajectory_N = rows[c.TRAJECTORY].to_numpy()[known_N]
         numbers = {c.CASE: cases[c.CASE].where(is_same_N, -1), c.ROW: known_N, c.TRAJECTORY: trajectory_N}
-        found = replace(self, dataset=opened.dataset, graph=opened.graph, _without_model=None)
+        known_all = replace(self, dataset=opened.dataset, graph=opened.graph, _without_model=None)
         known = cases.assign(**numbers)
-        found._made.update(checkins=opened.checkins, cases=known, ranker=opened.with_cases(known))
+        known_all._made.update(checkins=opened.checkins, cases=known, ranker=opened.with_cases(known))
         if self.checkpoint is not None:
-            found._made["checkpoint"] = self._made["checkpoint"]
-        return found
+            known_all._made["checkpoint"] = self._made["checkpoint"]
+        return known_all
 
     def _named(self, model: Path | str) -> Path | str | ImportedPredictions:
         if isinstance(model, Path) or model in (*BASELINES, PRETRAINED):

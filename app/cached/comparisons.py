@@ -1,5 +1,7 @@
 """Sides, records and comparisons of the Compare view, cached by content hash."""
 
+from itertools import compress
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -58,9 +60,7 @@ def default_pair(source: Source) -> tuple[str, str]:
     return visit_counter(source.reads_time), own
 
 
-def all_models_table(
-    source: Source, form: str, *, intervals: bool, metric: str = "hr20", against: str | None = None
-) -> str:
+def all_models_table(source: Source, form: str, *, intervals: bool, metric: str, against: str | None = None) -> str:
     """All sides that have ranked the test cases, in a form of `write_table`."""
     options = [option for option in side_options(source).values() if option.reads_time == source.reads_time]
     ranked = {option.label: option.records for option in options if option.is_kept}
@@ -77,32 +77,29 @@ def read_side(option: Ranker) -> Side:
     Not in a cached function, which would repeat the message's empty place at every run.
     """
     _ = option.records
-    return _side(option)
+    return _side(option, tuple(_replicates(option)))
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_RANKER)
-def _side(option: Ranker) -> Side:
+def _side(option: Ranker, replicates: tuple[str, ...]) -> Side:
+    """Cached by the tokens of the replicates too: a seed that is trained later belongs to the side from then on."""
     if option.model is not None:
         return Side(option.token, option.label, option.records)
     is_trained = option.source.checkpoint_folder is not None  # `pretrained` has no seed
-    return Side(option.token, option.label, option.records, _replicates(option.source), trained=is_trained)
+    opened, others = open_workspace(option.source), _replicates(option)
+    kept = opened.seeds()
+    tables = [records_of_ranks(opened.cases, ranks) for ranks in kept.values()]
+    tables += [read_records(others[token]) for token in replicates if others[token].train["seed"] not in kept]
+    return Side(option.token, option.label, option.records, tuple(tables), trained=is_trained)
 
 
-def _replicates(source: Source) -> tuple[pd.DataFrame, ...]:
-    """Records of the same model with other seeds, kept or of open checkpoints."""
-    kept = open_workspace(source).seeds()
-    tables = [records_of_ranks(open_workspace(source).cases, ranks) for ranks in kept.values()]
-    for other in checkpoints_of(source):
-        mine, theirs = source.train, other.train
-        is_replicate = (
-            bool(mine)
-            and other.given_time == source.given_time
-            and theirs != mine
-            and theirs == mine | {"seed": theirs.get("seed")}
-        )
-        if is_replicate and theirs["seed"] not in kept:
-            tables.append(read_records(other))
-    return tuple(tables)
+def _replicates(option: Ranker) -> dict[str, Source]:
+    """The open checkpoints that differ from a side's only in their seed, by token."""
+    source = option.source
+    mine = source.train if option.model is None else {}
+    others = [other for other in checkpoints_of(source) if other.given_time == source.given_time and mine]
+    is_seed = (other.train != mine and other.train == mine | {"seed": other.train.get("seed")} for other in others)
+    return {other.token: other for other in compress(others, is_seed)}
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)
@@ -112,12 +109,13 @@ def paired_cases(source: Source) -> PairedCases:
 
 def compared(a: Ranker, b: Ranker, metric: str, k: int) -> Comparison:
     read_side(a), read_side(b)
-    return _compared(a, b, metric, k)
+    return _compared(a, b, metric, k, seeds=(tuple(_replicates(a)), tuple(_replicates(b))))
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
-def _compared(a: Ranker, b: Ranker, metric: str, k: int) -> Comparison:
-    return compare(paired_cases(a.source), _side(a), _side(b), metric, k)
+def _compared(a: Ranker, b: Ranker, metric: str, k: int, *, seeds: tuple[tuple[str, ...], ...]) -> Comparison:
+    side_a, side_b = map(_side, (a, b), seeds)
+    return compare(paired_cases(a.source), side_a, side_b, metric, k)
 
 
 def cell_cases(a: Ranker, b: Ranker, k: int, cell: str) -> pd.DataFrame:
@@ -127,7 +125,7 @@ def cell_cases(a: Ranker, b: Ranker, k: int, cell: str) -> pd.DataFrame:
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_RANKER)
 def _cell_cases(a: Ranker, b: Ranker, k: int, cell: str) -> pd.DataFrame:
-    side_a, side_b = _side(a), _side(b)
+    side_a, side_b = read_side(a), read_side(b)
     return listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
 
 

@@ -24,7 +24,7 @@ from analysis.trajectories.predictions import CasePrediction, predict_case, reco
 from analysis.workspace import Workspace
 from app.cached.workspace import BY_DATASET, BY_MODEL, kept_causes, open_workspace, read_records
 from app.sources import Source
-from app.threads import TURNS
+from app.threads import TURNS, share_cores
 from recap import columns as c
 from recap.asking.predictor import CaseRanker, Predictor
 from recap.baselines import visit_counter
@@ -39,6 +39,7 @@ def ready(source: Source) -> Workspace:
         ConfigError: only imported predictions are open.
     """
     opened = open_workspace(source)
+    share_cores()
     if not opened.is_open:
         with st.spinner(opened.opening):
             opened.scorer  # noqa: B018
@@ -75,6 +76,7 @@ def visit_count_rank(source: Source, case: int) -> float:
 
 @st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_DATASET)
 def _baseline_rank(source: Source, baseline: str, case: int) -> float:
+    share_cores()
     opened = open_workspace(source, baseline)
     ranked = rank_cases(opened.scorer, opened.cases.iloc[[case]], opened.checkins)
     return float(ranked[c.RANK].iloc[0])

@@ -187,7 +187,7 @@ def _readable(shown: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _options(table: pd.DataFrame) -> dict[str, list[str]]:
-    reasons, causes = set(table[REASON]), {cause for found in table[CAUSE_NAMES] for cause in found}
+    reasons, causes = set(table[REASON]), {cause for names in table[CAUSE_NAMES] for cause in names}
     return {
         "categories": sorted(set(table[c.CATEGORY])),
         "reasons": [name for name in MISS_LABELS if name in reasons],

@@ -4,10 +4,10 @@ import streamlit as st
 
 from analysis.learn.course import COURSE
 from analysis.learn.lesson import Lesson, Scene
-from app import threads  # noqa: F401 # one thread
 from app.cached.workspace import BY_MODEL, open_workspace, read_ablations
 from app.settings import AppSettings
 from app.sources import Source, find_sources
+from app.threads import share_cores
 
 _FOLDERS = {"curves": "checkpoint", "prior": "paper"}
 """Of a bundle's models."""
@@ -36,10 +36,11 @@ def lesson(source: Source, number: int) -> Lesson:
 
 @st.cache_resource(max_entries=64, show_spinner="Making the lesson", hash_funcs=BY_MODEL)
 def _lesson(source: Source, number: int) -> Lesson:
+    share_cores()
     return COURSE[number].build(open_workspace(source))
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
-def scene(source: Source, number: int, at: tuple[int, ...]) -> Scene:
+def scene(source: Source, number: int, positions: tuple[int, ...]) -> Scene:
     """The scene at these positions of the lesson's handles."""
-    return _lesson(_model_of(source, number), number).scene(at)
+    return _lesson(_model_of(source, number), number).scene(positions)

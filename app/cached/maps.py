@@ -122,8 +122,8 @@ def place_dots(source: Source) -> tuple[list[int], str]:
     """The most visited places, which a map offers to click, and their rows as JSON, which replace `NO_ROWS`."""
     opened = open_workspace(source)
     poi = np.sort(places_by_visits(opened)[:_MOST_DOTS])
-    at = positions(opened.longitude[poi], opened.latitude[poi])
-    dots = pd.DataFrame({"at": at, c.POI: poi, "tip": [opened.labels[p] for p in poi], "r": DOT_PX})
+    points = positions(opened.longitude[poi], opened.latitude[poi])
+    dots = pd.DataFrame({"at": points, c.POI: poi, "tip": [opened.labels[p] for p in poi], "r": DOT_PX})
     return poi.tolist(), json.dumps(rows(dots), separators=(",", ":"))
 
 
@@ -247,8 +247,8 @@ def _neighbourhoods(source: Source) -> list[str]:
 
 def neighbourhood(source: Source, poi: int) -> str:
     """Neighbourhood of a place; empty if unknown."""
-    found = _neighbourhoods(source)
-    return found[poi] if poi < len(found) else ""  # a place that training has not seen
+    names = _neighbourhoods(source)
+    return names[poi] if poi < len(names) else ""  # a place that training has not seen
 
 
 def has_tiles(source: Source) -> bool:
@@ -271,9 +271,9 @@ def ground_address(source: Source, theme: Theme) -> str:
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_BY_BASEMAP)
 def _ground_file(source: Source, theme: Theme, tiles: bool) -> bytes:
     opened, basemap = open_workspace(source), read_basemap(source)
-    at = opened.latitude, opened.longitude
-    ways = None if has_streets(basemap) else frequent_ways(opened.graph.counts, *at)
-    return basemap_style(basemap, *at, palette_of(theme), tiles=tiles, ways=ways).encode()
+    points = opened.latitude, opened.longitude
+    ways = None if has_streets(basemap) else frequent_ways(opened.graph.counts, *points)
+    return basemap_style(basemap, *points, palette_of(theme), tiles=tiles, ways=ways).encode()
 
 
 @st.cache_data(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)

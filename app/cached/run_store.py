@@ -7,6 +7,7 @@ import streamlit as st
 from app.cached.workspace import BY_DATASET, BY_MODEL, is_large, model_label, open_workspace
 from app.settings import AppSettings
 from app.sources import Source, dataset_source, find_sources
+from app.threads import share_cores
 from recap.baselines import PRETRAINED
 from recap.errors import RecapError
 from recap.runs.execution.control import ensure_runner
@@ -42,15 +43,15 @@ def build_specs_of(source: Source, **request: Any) -> list[RunSpec]:
 
 
 def leases(store: RunStore, run_ids: list[str]) -> dict[str, Lease]:
-    found = {}
+    devices = {}
     for run_id in run_ids:
         try:
             device = store.get(run_id).read_state().device
         except RecapError:
             continue
         if device is not None:
-            found[run_id] = device
-    return found
+            devices[run_id] = device
+    return devices
 
 
 def source_of(run: RunFolder) -> Source | None:
@@ -68,16 +69,16 @@ def better_source(trained: Source) -> tuple[Source, str]:
     other = dataset_source(trained.dataset_folder)
     if other is None or other.model != PRETRAINED or is_large(trained):
         return trained, ""
-    found = _compare(trained)
-    return trained if found.is_better else other, found.sentence(model_label(trained))
+    comparison = _compare(trained)
+    return trained if comparison.is_better else other, comparison.sentence(model_label(trained))
 
 
 @st.cache_data(max_entries=32, show_spinner="Comparing with the pretrained model", hash_funcs=BY_MODEL)
 def _compare(trained: Source) -> "AgainstPretrained":
     from analysis.compare.with_pretrained import compare_with_pretrained
-    from app import threads  # noqa: F401 # here: loads torch, on one thread
     from recap.checkpoint import Checkpoint
 
+    share_cores()
     assert trained.checkpoint_folder is not None
     opened, keep = open_workspace(trained), not AppSettings.from_environment().read_only
     return compare_with_pretrained(Checkpoint.load(trained.checkpoint_folder), opened.dataset, opened.graph, keep=keep)

@@ -38,6 +38,7 @@ from app.cached.workspace import (
     read_records,
 )
 from app.sources import Source
+from app.threads import share_cores
 from recap import columns as c
 from recap.baselines import AT_TIME, BASELINES, FEATURE_CURVES, visit_counter
 
@@ -55,14 +56,14 @@ def rankers(source: Source, metric: str) -> dict[str, Ranker]:
     checkpoints = [other for other in checkpoints_of(source) if other.checkpoint_hash != source.checkpoint_hash]
     if source.checkpoint_hash is not None:
         checkpoints = [source, *checkpoints]
-    found = checkpoint_rankers(checkpoints)
-    found += [ranker for ranker in imported_rankers(source) if is_known(ranker.records, metric)]
-    found = [ranker for ranker in found if ranker.reads_time == source.reads_time]
+    listed = checkpoint_rankers(checkpoints)
+    listed += [ranker for ranker in imported_rankers(source) if is_known(ranker.records, metric)]
+    listed = [ranker for ranker in listed if ranker.reads_time == source.reads_time]
     own, alone = model_key(source), source.without_checkpoint
-    found += [Ranker(name, MODEL_LABELS[name], alone, name) for name in model_keys(source) if name in BASELINES]
+    listed += [Ranker(name, MODEL_LABELS[name], alone, name) for name in model_keys(source) if name in BASELINES]
     if source.checkpoint_hash is None:
-        found.sort(key=lambda ranker: ranker.token != own)
-    return rankers_by_token(found)
+        listed.sort(key=lambda ranker: ranker.token != own)
+    return rankers_by_token(listed)
 
 
 @st.cache_resource(max_entries=1024, show_spinner=False, hash_funcs=BY_RANKER | BY_FUNCTION)
@@ -109,6 +110,7 @@ def next_records(source: Source) -> dict[str, pd.DataFrame]:
         return {}
     counters = (AT_TIME,) if source.reads_time else ("count_plus_markov", "visit_count")
     names = [None, *(name for name in counters if name != source.model)]
+    share_cores()
     opened = [open_workspace(source, name) for name in names]
     return {workspace.label: workspace.next_records() for workspace in opened}
 
@@ -141,7 +143,7 @@ def notable(source: Source) -> list[NotableCase]:
 def _notable(source: Source, *, all_ablated: bool) -> list[NotableCase]:
     may_ablate = source.has_parts and not all_ablated and not is_large(source)
     if may_ablate:
-        from app import threads  # noqa: F401 # here: loads torch, on one thread
+        share_cores()
     return find_notable(open_workspace(source), may_ablate=may_ablate)
 
 
@@ -233,13 +235,13 @@ def other_models(source: Source) -> dict[str, Ranker]:
     """
     mine, alone = model_key(source), source.without_checkpoint
     counters = (AT_TIME,) if source.reads_time else _COUNTERS
-    found = [Ranker(name, MODEL_LABELS[name], alone, name) for name in counters if name != mine]
+    models = [Ranker(name, MODEL_LABELS[name], alone, name) for name in counters if name != mine]
     opened = [other for other in checkpoints_of(source) if other.reads_time == source.reads_time]
     shipped = [item for item in opened if item.checkpoint_folder and item.checkpoint_folder.parent == item.bundle]
     for ranker in rankers_by_token(checkpoint_rankers(shipped)).values():
         if ranker.source.checkpoint_hash != mine and ranker.is_kept:
-            found.append(ranker)
-    return {ranker.label: ranker for ranker in found}
+            models.append(ranker)
+    return {ranker.label: ranker for ranker in models}
 
 
 def recipe_tables(source: Source) -> RecipeTables:

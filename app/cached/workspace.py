@@ -21,6 +21,7 @@ from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.workspace import ReportProgress, Workspace
 from app.settings import AppSettings
 from app.sources import Source, find_sources
+from app.threads import share_cores
 from recap.baselines import BASELINES
 from recap.errors import RecapError
 from recap.storage.cache_keys import cache_key
@@ -107,10 +108,10 @@ def model_label(source: Source, model: str | None = None) -> str:
     name = model or source.imported or DEFAULT_BASELINE
     if name in MODEL_LABELS:
         return MODEL_LABELS[name]
-    found = imported_predictions(source).get(name)
-    if found is None:
+    predictions = imported_predictions(source).get(name)
+    if predictions is None:
         raise RecapError(f"the imported predictions {name} are gone; import them again")
-    return found.name
+    return predictions.name
 
 
 def imported_predictions(source: Source) -> dict[str, ImportedPredictions]:
@@ -147,8 +148,8 @@ class Ranker:
         """Whether it knows the time of the next check-in, see `Source.reads_time`."""
         if self.model is None:
             return self.source.reads_time
-        found = imported_predictions(self.source).get(self.model)
-        return is_time_given(model_label(self.source, self.model)) if found is None else found.given_time
+        predictions = imported_predictions(self.source).get(self.model)
+        return is_time_given(model_label(self.source, self.model)) if predictions is None else predictions.given_time
 
     @property
     def records(self) -> pd.DataFrame:
@@ -166,8 +167,8 @@ BY_RANKER: Final[HashFuncs] = BY_DATASET | {Ranker: lambda ranker: cache_key(ran
 
 
 def checkpoints_of(source: Source) -> list[Source]:
-    found = find_sources(AppSettings.from_environment())
-    return [item for item in found if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
+    sources = find_sources(AppSettings.from_environment())
+    return [item for item in sources if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
 
 
 def rankers_by_token(rankers: Sequence[Ranker]) -> dict[str, Ranker]:
@@ -262,7 +263,10 @@ def _first_case(source: Source, is_ranked: bool, has_causes: bool) -> int:
     records = opened.records() if is_ranked and source.imported is None else None
     causes = kept_causes(source) if has_causes else None
     can_ablate = source.has_parts and not is_large(source)
-    ablate = partial(describe_ablations, opened.predictor) if can_ablate and causes is None else None
+    ablate = None
+    if can_ablate and causes is None:
+        share_cores()
+        ablate = partial(describe_ablations, opened.predictor)
     return best_first_case(opened.cases, records, causes, ablate)
 
 
@@ -280,8 +284,7 @@ def waiting(message: str) -> Iterator[ReportProgress]:
     Do not use it inside a cached function. Streamlit would repeat its elements, empty, at every later call, and the
     browser would rebuild maps and tables after them.
     """
-    from app import threads  # noqa: F401 # here: loads torch, on one thread
-
+    share_cores()
     with st.container(), st.spinner(message):
         bar = st.empty()
 

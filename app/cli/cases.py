@@ -42,11 +42,11 @@ def find(
     removed = None
     if opened.checkpoint is not None and set(names) & set(CAUSES):
         removed = run_ablations(opened)
-    found = filter_cases(records, opened.with_model("markov").records(), names, k=k, ablations=removed)
-    yield {"show": names, "k": k, "n": len(found), "of": len(records), "cases": found.tolist()}
-    shortened = f"; the first {_SHOWN_CASES}, all with --json" if len(found) > _SHOWN_CASES else ""
-    console.print(f"{len(found):,} of {len(records):,} cases{shortened}")
-    for case in found[:_SHOWN_CASES].tolist():
+    numbers = filter_cases(records, opened.with_model("markov").records(), names, k=k, ablations=removed)
+    yield {"show": names, "k": k, "n": len(numbers), "of": len(records), "cases": numbers.tolist()}
+    shortened = f"; the first {_SHOWN_CASES}, all with --json" if len(numbers) > _SHOWN_CASES else ""
+    console.print(f"{len(numbers):,} of {len(records):,} cases{shortened}")
+    for case in numbers[:_SHOWN_CASES].tolist():
         row = records.iloc[case]
         places = " → ".join(escape(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET))
         console.print(f"  {case}: {places}, rank {rank_number(row[c.RANK])}, {seen_words(row[c.TRANSITION_COUNT])}")
@@ -98,8 +98,8 @@ def _known(shelf: "Shelf", names: list[str] | None) -> list[str]:
 
 def _collection(shelf: "Shelf", title: str) -> "Stored[Collection]":
     wanted = " ".join(title.casefold().split())
-    found = next((kept for kept in shelf.collections.values() if kept.value.title.casefold() == wanted), None)
-    if found is None:
+    collection = next((kept for kept in shelf.collections.values() if kept.value.title.casefold() == wanted), None)
+    if collection is None:
         known = ", ".join(repr(stored.value.title) for stored in shelf.collections.values()) or "none yet"
         raise CaseError(f"there is no collection {title!r}; there are: {known}")
-    return found
+    return collection

@@ -30,7 +30,7 @@ def compare(
         typer.Argument(metavar="A", help="A checkpoint folder, pretrained, a baseline, or imported predictions."),
     ] = None,
     b: Annotated[str | None, typer.Argument(metavar="B", help="The other side; differences are B minus A.")] = None,
-    metric: MetricOption = "hr20",
+    metric: MetricOption = None,
     protocol: ProtocolOption = "every_step",
     weighted: Annotated[
         bool, typer.Option("--weighted", help="Over all cases, use the paper's share of frequent ones.")
@@ -72,7 +72,7 @@ def _pair(
     data: Path,
     a: str,
     b: str,
-    metric: str,
+    metric: str | None,
     protocol: "Protocol",
     weighted: bool,
     seeds: list[Path],
@@ -85,6 +85,7 @@ def _pair(
     from analysis.compare.comparison import PairedCases, found_within
     from analysis.compare.comparison import compare as compare_sides
     from analysis.compare.side import check_same_question, sides_with_seeds
+    from analysis.records.accuracy import fitting_metric
     from analysis.workspace import Workspace
     from recap.errors import ConfigError
 
@@ -92,40 +93,41 @@ def _pair(
         raise ConfigError("--cell lists numbered test cases, and --protocol every_next has others; leave one out")
     with progress_console.status("Ranking every case"):
         opened = Workspace.open(data)
+        metric = metric or fitting_metric(opened.places_known)
         models = [opened.with_model(text, given_time=given_time and text != other) for text, other in ((a, b), (b, ""))]
         more = [opened.with_model(path, given_time=given_time) for path in seeds]
         check_same_question(*models)
         side_a, side_b = sides_with_seeds(models, more, protocol)
-        found = compare_sides(PairedCases(side_a.cases, weighted=weighted), side_a, side_b, metric)
+        result = compare_sides(PairedCases(side_a.cases, weighted=weighted), side_a, side_b, metric)
         k = found_within(metric)
         listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
         say_what_is_new(*(model.match for model in (*models, *more)))
-    said = [words.comparison_headline(found), *words.sentences(found)]
+    sentences = [words.comparison_headline(result), *words.sentences(result)]
     payload: dict[str, Any] = {
-        "a": {"label": found.a, "key": side_a.key, "seeds": 1 + len(side_a.replicates)},
-        "b": {"label": found.b, "key": side_b.key, "seeds": 1 + len(side_b.replicates)},
-        "metric": found.metric,
+        "a": {"label": result.a, "key": side_a.key, "seeds": 1 + len(side_a.replicates)},
+        "b": {"label": result.b, "key": side_b.key, "seeds": 1 + len(side_b.replicates)},
+        "metric": result.metric,
         "protocol": protocol,
         "weighted": weighted,
-        "k": found.k,
-        "n": found.n,
-        "users": found.users,
-        "headline": said[0],
-        "sentences": said[1:],
-        "groups": plain_rows(found.rows),
-        "bins": plain_rows(found.bins),
-        "seeds": None if found.seeds is None else plain_rows(found.seeds),
-        "mrr_is_lower_bound": bool(found.at_least),
+        "k": result.k,
+        "n": result.n,
+        "users": result.users,
+        "headline": sentences[0],
+        "sentences": sentences[1:],
+        "groups": plain_rows(result.rows),
+        "bins": plain_rows(result.bins),
+        "seeds": None if result.seeds is None else plain_rows(result.seeds),
+        "mrr_is_lower_bound": bool(result.at_least),
     }
     if listed is not None:
         payload["cell"] = {"name": cell, "cases": plain_rows(listed)}
     yield payload
-    for sentence in said:
+    for sentence in sentences:
         console.print(sentence, markup=False)
-    console.print(_comparison_table(found, protocol))
+    console.print(_comparison_table(result, protocol))
     if listed is not None and cell is not None:
         shortened = f"; the first {_SHOWN_CASES}, all with --json" if len(listed) > _SHOWN_CASES else ""
-        title = cell_label(cell, found.a, found.b)
+        title = cell_label(cell, result.a, result.b)
         console.print(f"{title}: {len(listed):,} cases, largest change of rank first{shortened}", markup=False)
         for row in listed.head(_SHOWN_CASES).to_dict(orient="records"):
             places = " → ".join(opened.labels[int(row[name])] for name in (c.SOURCE, c.TARGET))
@@ -142,12 +144,13 @@ def _all(
     form: str | None,
     intervals: bool,
     given_time: bool,
-    metric: str,
+    metric: str | None,
     against: str | None,
 ) -> Iterator[Any]:
     """Accuracy of the named models, imported predictions and baselines on the cases of a protocol."""
     from analysis.compare.model_table import FORMS, merge_seeds, model_table, write_table
     from analysis.compare.side import workspace_labels
+    from analysis.records.accuracy import fitting_metric
     from analysis.records.imported import find_predictions
     from analysis.workspace import Workspace
     from recap.baselines import baselines_of
@@ -158,11 +161,12 @@ def _all(
         raise ConfigError(f"unknown --form {form!r}; choose one of {', '.join(FORMS)}")
     with progress_console.status("Ranking every case"):
         opened = Workspace.open(data)
+        metric = metric or fitting_metric(opened.places_known)
         imported = [] if protocol == "every_next" else [item.key for item in find_predictions(opened.dataset.hash)]
         counters = baselines_of(given_time)
         models = [opened.with_model(key, given_time=given_time) for key in dict.fromkeys([*named, *counters])]
-        found = [opened.with_model(key) for key in imported if key not in named]
-        models[len(named) : len(named)] = [model for model in found if model.reads_time == given_time]
+        further = [opened.with_model(key) for key in imported if key not in named]
+        models[len(named) : len(named)] = [model for model in further if model.reads_time == given_time]
         records = [model.records_of(protocol) for model in models]
         say_what_is_new(*(model.match for model in models))
         labels = workspace_labels(models)
@@ -175,19 +179,19 @@ def _all(
     print(write_table(table, form, intervals=intervals), end="")
 
 
-def _comparison_table(found: "Comparison", protocol: str) -> Table:
+def _comparison_table(result: "Comparison", protocol: str) -> Table:
     from analysis.compare.words import row_cells
     from analysis.records.accuracy import METRIC_LABELS
 
-    metric = METRIC_LABELS[found.metric]
-    brackets = "; in brackets 95 % over users" if found.users > 1 else ""
-    title = escape(f"{metric} in points, A: {found.a}, B: {found.b}, protocol {protocol}{brackets}")
+    metric = METRIC_LABELS[result.metric]
+    brackets = "; in brackets 95 % over users" if result.users > 1 else ""
+    title = escape(f"{metric} in points, A: {result.a}, B: {result.b}, protocol {protocol}{brackets}")
     headings = ("seen", "n", "A", "B", "B − A", "only A", "only B", "p", "better")
     table = table_of(title, *headings, left=("seen", "better"))
-    for row in found.rows.to_dict(orient="records"):
-        cells = row_cells(row, found)
+    for row in result.rows.to_dict(orient="records"):
+        cells = row_cells(row, result)
         interval = cells.pop("interval")
-        cells["points"] += f" {interval}" if row["n"] and found.users > 1 else ""
+        cells["points"] += f" {interval}" if row["n"] and result.users > 1 else ""
         if row["n"] and row["verdict"] != "close":
             cells["better"] = row["verdict"].upper()
         table.add_row(_SEEN[row["group"]], *map(escape, cells.values()))

@@ -61,9 +61,9 @@ def _curve_table(curves: "list[Curve]") -> Table:
     for curve in curves:
         groups.setdefault(curve.group, []).append(curve)
     for group, members in groups.items():
-        for at, curve in enumerate(members):
+        for number, curve in enumerate(members):
             table.add_row(
-                "" if at else group,
+                "" if number else group,
                 escape(curve_label(curve.name)),
                 escape(shown_unit(curve.name, curve.unit)),
                 f"{shown_amount(curve.name, curve.amounts[0]):,.3g}",

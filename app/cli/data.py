@@ -46,7 +46,7 @@ def prepare(
     started = time.perf_counter()
     replaced = recorded_hash(out)
     with progress_console.status(f"Reading {path.name}") as status:
-        found, dataset = prepare_input(
+        understood, dataset = prepare_input(
             path,
             reading.source_format,
             reading.skipping(skip_bad_rows),
@@ -63,12 +63,12 @@ def prepare(
             f"{out} held another dataset ({replaced[:12]}), which was replaced; its checkpoints refuse the new one.",
             markup=False,
         )
-    summary = _summary(dataset, found.source_format) | {"seconds": time.perf_counter() - started}
+    summary = _summary(dataset, understood.source_format) | {"seconds": time.perf_counter() - started}
     yield summary
     _print_dataset(out, dataset, summary)
-    console.print(f"Read as {found.source_format}, because {found.why}.", markup=False)
-    if found.columns:
-        console.print(f"Read with {option_text(found.options)}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"Read as {understood.source_format}, because {understood.why}.", markup=False)
+    if understood.columns:
+        console.print(f"Read with {option_text(understood.options)}", markup=False, highlight=False, soft_wrap=True)
     if dataset.manifest.preset == "every_place":
         console.print(f"Every user and place is kept. {GETS_WORSE}")
     if dataset.unseen_line:
@@ -149,13 +149,13 @@ def inspect(
     from recap.data.intake import choose_protocol
 
     with progress_console.status(f"Inspecting {path.name}"):
-        found, read = look_at(path, *reading)
-        inspection = None if read is None else describe_read(read, choose_protocol(found.source_format)[1])
-    yield found.model_dump(mode="json") | (inspection.model_dump(mode="json") if inspection else {})
-    print_understanding(found, console)
+        understood, read = look_at(path, *reading)
+        inspection = None if read is None else describe_read(read, choose_protocol(understood.source_format)[1])
+    yield understood.model_dump(mode="json") | (inspection.model_dump(mode="json") if inspection else {})
+    print_understanding(understood, console)
     if inspection is not None:
         print_inspection(inspection, console)
-    print_next(next_commands(found, inspection), console)
+    print_next(next_commands(understood, inspection), console)
 
 
 @answers

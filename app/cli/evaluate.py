@@ -117,15 +117,15 @@ def _print_notes(evaluation: "Evaluation", scorer: "Scorer", known: "Checkpoint 
         )
 
 
-def _probability_lines(found: "dict[str, Any]", *, is_unfitted: bool) -> str:
+def _probability_lines(summary: "dict[str, Any]", *, is_unfitted: bool) -> str:
     from recap.probabilities import NOT_FITTED
 
-    said = (
-        f"Probabilities: calibration error {found['calibration_error']:.3f}, mean log-likelihood "
-        f"{signed(found['log_likelihood'], 3)}. The list that holds 90 % has {found['list_90']:,.0f} places (median) "
-        f"and {percent(found['inside_90'])} of the true ones."
+    line = (
+        f"Probabilities: calibration error {summary['calibration_error']:.3f}, mean log-likelihood "
+        f"{signed(summary['log_likelihood'], 3)}. The list that holds 90 % has {summary['list_90']:,.0f} places "
+        f"(median) and {percent(summary['inside_90'])} of the true ones."
     )
-    return f"{said} {NOT_FITTED}" if is_unfitted else said
+    return f"{line} {NOT_FITTED}" if is_unfitted else line
 
 
 def _by_user(records: "pd.DataFrame", dataset: "Dataset") -> "pd.DataFrame":

@@ -61,7 +61,7 @@ def run(
             values["seeds"] = [int(seed) for seed in seeds.split(",")]
         except ValueError as error:
             raise ConfigError(f"--seeds expects numbers such as 1,2,3, got {seeds!r}") from error
-    rows = [{"name": f"imported-{at}", "label": of, "imported": of} for at, of in enumerate(imported or (), 1)]
+    rows = [{"name": f"imported-{number}", "label": of, "imported": of} for number, of in enumerate(imported or (), 1)]
     values["arms"] += rows
     spec = check_spec(values)
     options = [f"--epochs {epochs}" if epochs else "", f"--seeds {seeds}" if seeds else ""]

@@ -102,8 +102,8 @@ def explain(
         ranked = [explain_ranks(opened.ranker, n, about=about, edits=edits, top=top, split=number) for n in cases]
         say_what_is_new(match, notes=opened.notes)
         yield _plain(ranked)
-        for found, name in zip(ranked, cases, strict=True):
-            _print_ranks(found, _title(opened, name, user))
+        for shown, name in zip(ranked, cases, strict=True):
+            _print_ranks(shown, _title(opened, name, user))
         return
     predictor = opened.predictor
     if seeds is not None:
@@ -218,10 +218,10 @@ def _print_explanation(explanation: "CaseExplanation", title: str) -> None:
             rank = moved_rank(visit.rank_without, explanation.target_rank)
             console.print(f"  {moment}, visit {visit.visit}{lost}; without it {rank}", highlight=False)
     if explanation.tried is not None:
-        flip, found = explanation.flip, f"None of {explanation.tried} single edits reverses the two places."
+        flip, line = explanation.flip, f"None of {explanation.tried} single edits reverses the two places."
         if flip is not None:
-            found = f"Of {explanation.tried} edits tried, the smallest: {flip.text}, lead {signed_points(flip.lead)}"
-        console.print(found, markup=False)
+            line = f"Of {explanation.tried} edits tried, the smallest: {flip.text}, lead {signed_points(flip.lead)}"
+        console.print(line, markup=False)
     if explanation.checks:
         table = _table("Is it stable?", *explanation.checks[0].cells)
         for check in explanation.checks:

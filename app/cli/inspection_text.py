@@ -20,34 +20,34 @@ _NEEDED = ("user", "poi", "time", "lat", "lon")
 _HEADINGS = {c.USER_ID: "user", c.POI_ID: "place", c.TZ_OFFSET_MINUTES: "offset", c.TIME: "time (UTC)"}
 
 
-def print_understanding(found: Understanding, console: Console) -> None:
+def print_understanding(understood: Understanding, console: Console) -> None:
     """Print the format, what each column was taken for and why, and the first open question."""
-    console.print(f"Read as {found.source_format}, because {found.why}.", markup=False)
-    if found.columns:
+    console.print(f"Read as {understood.source_format}, because {understood.why}.", markup=False)
+    if understood.columns:
         table = Table(title="Columns", title_justify="left")
         for heading in ("column", "is", "because", "first values"):
             table.add_column(heading, overflow="fold")
-        for column in found.columns:
+        for column in understood.columns:
             first = ", ".join(shortened(value, 20) for value in column.first[:2])
             table.add_row(*map(escape, (column.name, column.field or "", column.reason, first)))
         console.print(table)
-    if found.question is not None:
-        console.print(f"Question: {found.question.text}", markup=False, highlight=False, soft_wrap=True)
+    if understood.question is not None:
+        console.print(f"Question: {understood.question.text}", markup=False, highlight=False, soft_wrap=True)
 
 
-def next_commands(found: Understanding, inspection: Inspection | None) -> dict[str, str]:
+def next_commands(understood: Understanding, inspection: Inspection | None) -> dict[str, str]:
     """`recap prepare` with each answer to the first question, the likely answer first."""
-    path, form = shlex.quote(found.path), f" --format {found.source_format}" * (found.why == NAMED)
-    if found.question is not None and not found.question.answers:
-        fields = ",".join(f"{field}={found.options.columns.get(field, 'COLUMN')}" for field in _NEEDED)
+    path, form = shlex.quote(understood.path), f" --format {understood.source_format}" * (understood.why == NAMED)
+    if understood.question is not None and not understood.question.answers:
+        fields = ",".join(f"{field}={understood.options.columns.get(field, 'COLUMN')}" for field in _NEEDED)
         is_known = "COLUMN" not in fields  # then this is the command that was just run
         return {} if is_known else {"Name the columns": f"recap inspect {path}{form} --map {shlex.quote(fields)}"}
-    answers = found.question.answers if found.question else {}
+    answers = understood.question.answers if understood.question else {}
     zone = {"timezone": inspection.timezone} if inspection is not None and inspection.timezone else {}
-    answers = answers or {"Next": found.options.model_copy(update=zone)}
+    answers = answers or {"Next": understood.options.model_copy(update=zone)}
     is_skipping = inspection is not None and inspection.account.reported.keys() - HARMLESS
     skip = " --skip-bad-rows" * bool(is_skipping)
-    out = shlex.quote(f"data/{Path(found.path).name.partition('.')[0]}")
+    out = shlex.quote(f"data/{Path(understood.path).name.partition('.')[0]}")
     return {
         label: f"recap prepare {path} --out {out}{form}{skip} {option_text(options)}".rstrip()
         for label, options in answers.items()

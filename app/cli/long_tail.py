@@ -7,7 +7,7 @@ from typer import Option
 
 from analysis.formatting import rank_number
 from app.cli.console import console, frame_table, plain_rows, progress_console, say_what_is_new, steps_progress
-from app.cli.options import DataOption, GivenTimeOption, ModelArgument, answers, takes
+from app.cli.options import DataOption, GivenTimeOption, MetricOption, ModelArgument, answers, takes
 from app.headings import HEADINGS, HOP_HEADINGS, LIFT_HEADINGS, MISS_HEADINGS, TITLES, WORTH_HEADINGS, accuracy_headings
 from recap import columns as c
 
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 
 _FOUND_AT: Final = 20
-OwnMetricOption = Annotated[
-    str | None,
-    Option("--metric", help="hr1, hr5, hr20, ...; by default a list shorter than half of what a user knows."),
-]
 EtaOption = Annotated[int, Option(min=0, help="A transition seen at most this often in training is rare.")]
 
 
@@ -37,17 +33,17 @@ def open_named(model: ModelArgument, data: DataOption, given_time: GivenTimeOpti
     opened = Workspace.open(data)
     if model in BASELINES:
         return open_other(opened, model, given_time=given_time)
-    found = opened.with_model(model, given_time=given_time)
-    found.checkpoint  # noqa: B018 # verified, even where its records are kept
+    named = opened.with_model(model, given_time=given_time)
+    named.checkpoint  # noqa: B018 # verified, even where its records are kept
     with progress_console.status("Ranking every case"):
-        found.records()
-    say_what_is_new(found.match)
-    return found
+        named.records()
+    say_what_is_new(named.match)
+    return named
 
 
 @answers
 @takes(opened=open_named)
-def overview(opened: "Workspace", metric: OwnMetricOption = None) -> Iterator[Any]:
+def overview(opened: "Workspace", metric: MetricOption = None) -> Iterator[Any]:
     """Show how many rare transitions a model finds next to other models, and three cases worth opening."""
     from analysis.long_tail import overview_headlines as words
     from analysis.long_tail.accuracy_tables import (
@@ -116,7 +112,7 @@ def long_tail(
         str | None,
         Option(help="The model to compare with, by default visit_count, or visit_count_at_time with the time given."),
     ] = None,
-    metric: OwnMetricOption = None,
+    metric: MetricOption = None,
     eta: EtaOption = 1,
     full: Annotated[
         bool, Option("--full", help="Also compare two hops with chance, and run a checkpoint's ablations.")

@@ -21,7 +21,10 @@ CheckpointArgument = Annotated[str, Argument(metavar="MODEL", help="A checkpoint
 CheckpointOption = Annotated[str, Option("--checkpoint", metavar="MODEL", help="A checkpoint folder, or pretrained.")]
 ProtocolOption = Annotated[str, Option(help="every_next, every_step, trajectory_last or user_last.")]
 SplitOption = Annotated[str, Option(help="train, val or test.")]
-MetricOption = Annotated[str, Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]
+MetricOption = Annotated[
+    str | None,
+    Option("--metric", help="hr1, hr5, hr10, hr20, ndcg20 or mrr; by default a list of half a user's places at most."),
+]
 GivenTimeOption = Annotated[
     bool, Option("--given-time", help="Give the model the time of each case's next check-in: where is the user then?")
 ]

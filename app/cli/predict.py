@@ -143,32 +143,32 @@ def predict(
     if as_json:
         print_json(facts)
         return
-    found = None if out is not None else _labelled(list(frames), opened.dataset)
+    table = None if out is not None else _labelled(list(frames), opened.dataset)
     for note in notes:
         console.print(note, markup=False, soft_wrap=True)
-    if found is None:
+    if table is None:
         users = count_of(len(chosen), "user")
         console.print(f"Wrote {count_of(rows, 'row')} for {users} to {out}.", markup=False, soft_wrap=True)
     elif by_place:
-        _print_places(found, chosen, top, facts["users_with_later_checkin"])
+        _print_places(table, chosen, top, facts["users_with_later_checkin"])
     else:
-        _print_users(found, len(chosen), only_new=new_places)
+        _print_users(table, len(chosen), only_new=new_places)
 
 
-def _print_places(found: "pd.DataFrame", chosen: "Chosen", top: int, followed: int) -> None:
+def _print_places(places: "pd.DataFrame", chosen: "Chosen", top: int, followed: int) -> None:
     """The places with most expected visits; with closed ones those whose number changes most."""
     from recap.asking.prediction import COUNTED_MINUTES
 
     headings, title, near = _BY_PLACE, f"Expected next visits of {count_of(len(chosen), 'user')}", ""
     if chosen.next_N is not None and len(chosen):
-        headings, title, best = _BY_PLACE | {"expected": _THERE}, _THERE, found.iloc[0]
-        at, near = chosen.next_N[0].astype("datetime64[s]").item(), f" within {COUNTED_MINUTES} minutes of this time"
-        said = f"At {at:{_WHEN}}, if they check in then: {best['place']} leads"
-        console.print(f"{said}, {best['expected']:.1f} users there.", markup=False, soft_wrap=True)
+        headings, title, best = _BY_PLACE | {"expected": _THERE}, _THERE, places.iloc[0]
+        when, near = chosen.next_N[0].astype("datetime64[s]").item(), f" within {COUNTED_MINUTES} minutes of this time"
+        line = f"At {when:{_WHEN}}, if they check in then: {best['place']} leads"
+        console.print(f"{line}, {best['expected']:.1f} users there.", markup=False, soft_wrap=True)
     if chosen.closed:
-        headings, found = _CHANGED, found.sort_values("change", key=abs, ascending=False, kind="stable")
-    console.print(frame_table(title, found.head(top), headings))
-    if "counted" in found:
+        headings, places = _CHANGED, places.sort_values("change", key=abs, ascending=False, kind="stable")
+    console.print(frame_table(title, places.head(top), headings))
+    if "counted" in places:
         console.print(f"Counted: the next check-ins of {followed:,} of these users{near}.", soft_wrap=True)
 
 
@@ -204,25 +204,25 @@ def _labelled(frames: "list[pd.DataFrame]", dataset: "Dataset") -> "pd.DataFrame
     """All rows, with the label of each place as ``place``."""
     import pandas as pd
 
-    found = pd.concat(frames, ignore_index=True)
-    number = pd.Index(dataset.pois["poi_id"]).get_indexer(found["poi_id"])
-    return found.assign(place=[dataset.poi_labels[poi] for poi in number])
+    table = pd.concat(frames, ignore_index=True)
+    number = pd.Index(dataset.pois["poi_id"]).get_indexer(table["poi_id"])
+    return table.assign(place=[dataset.poi_labels[poi] for poi in number])
 
 
-def _print_users(found: "pd.DataFrame", total: int, *, only_new: bool) -> None:
+def _print_users(table: "pd.DataFrame", total: int, *, only_new: bool) -> None:
     """Up to five users as tables, more as a line each."""
-    if only_new and (without := min(total, _LINES) - found["user_id"].nunique()):
+    if only_new and (without := min(total, _LINES) - table["user_id"].nunique()):
         console.print(f"Nothing is left for {count_of(without, 'user')}: they have been to every place.")
-    if total > _TABLES and "at_local" in found and len(found):
-        console.print(f"At {found['at_local'].iloc[0]:{_WHEN}}, if they check in then:")
-    for user, rows in found.groupby("user_id", sort=False):
+    if total > _TABLES and "at_local" in table and len(table):
+        console.print(f"At {table['at_local'].iloc[0]:{_WHEN}}, if they check in then:")
+    for user, rows in table.groupby("user_id", sort=False):
         best = rows.to_dict("records")
         if total <= _TABLES:
             place, probability = str(best[0]["place"]), best[0]["probability"]
-            when = on_day(best[0]["at_local"], best[0]["as_of_local"]) if "at_local" in found else ""
+            when = on_day(best[0]["at_local"], best[0]["as_of_local"]) if "at_local" in table else ""
             asked: dict[str, Any] = {"only_new": only_new, "when": when}
-            said = next_sentence(f"user {user}", place, probability, _chance(probability), **asked)
-            console.print(said, markup=False, soft_wrap=True)
+            sentence = next_sentence(f"user {user}", place, probability, _chance(probability), **asked)
+            console.print(sentence, markup=False, soft_wrap=True)
             console.print(_places_table(best))
         else:
             places = ", ".join(map(_named, best[:_IN_A_LINE]))
@@ -232,8 +232,8 @@ def _print_users(found: "pd.DataFrame", total: int, *, only_new: bool) -> None:
 
 
 def _named(row: "Mapping[Hashable, Any]") -> str:
-    said = _chance(row["probability"])
-    return f"{row['place']} ({said})" if said else str(row["place"])
+    probability = _chance(row["probability"])
+    return f"{row['place']} ({probability})" if probability else str(row["place"])
 
 
 def _chance(probability: float) -> str:

@@ -197,8 +197,8 @@ def _for_each(run_ids: list[str], act: Any) -> Iterator[Any]:
 
     store = RunStore.of_user()
     # Check all numbers before acting on the first.
-    found = [store.get(run_id) for run_id in run_ids]
-    done = [{"id": run.id, "state": act(store, run)} for run in found]
+    runs = [store.get(run_id) for run_id in run_ids]
+    done = [{"id": run.id, "state": act(store, run)} for run in runs]
     yield _many(done)
     for row in done:
         console.print(f"Run {row['id']}: {row['state']}")

@@ -100,13 +100,13 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
             options = offered[name]
             if not options:
                 continue
-            at = f"cases_{name}"
+            key = f"cases_{name}"
 
-            def choose(name: str = name, at: str = at) -> None:
-                change_filter(**{name: tuple(st.session_state[at])})
+            def choose(name: str = name, key: str = key) -> None:
+                change_filter(**{name: tuple(st.session_state[key])})
 
             value = [value for value in getattr(chosen, name) if value in options]
-            look = {"key": at, "value": value, "offered": options, "format_func": words_of, **_LABELLED}
+            look = {"key": key, "value": value, "offered": options, "format_func": words_of, **_LABELLED}
             pick(st.multiselect, label, options, choose, _PARAM, **look)
 
         def search() -> None:

@@ -81,9 +81,9 @@ def key_button(label: str, key: str, shortcut: str, act: Callable[..., None], *a
 
 def say_once(key: str, show: Callable[[str], object] = st.warning, words: Callable[[str], str] = markdown_text) -> None:
     """Show, in ``words``, what a callback left in the session, and forget it."""
-    said = st.session_state.pop(key, None)
-    if said:
-        show(words(said))
+    kept = st.session_state.pop(key, None)
+    if kept:
+        show(words(kept))
 
 
 def section(title: str, *, help: str | None = None) -> None:

@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis.figures.vector import FORMS, Form, why_no_vectors, write_figure
-from analysis.records.accuracy import CHOSEN_METRICS, METRIC_LABELS
+from analysis.records.accuracy import CHOSEN_METRICS, METRIC_LABELS, fitting_metric
 from analysis.sharing.tables import AS_RECORDED, PRIVACY, is_personal, share_table, to_csv
+from analysis.workspace import Workspace
 from app import address, state
 from app.cached.workspace import imported_predictions, open_workspace
 from app.components import words
@@ -55,9 +56,10 @@ SWITCHED: Final = {"true": True, "false": False}
 """By text in links."""
 
 
-def metric_control(default: str = "hr20") -> str:
+def metric_control(opened: Workspace) -> str:
+    """The metric; at first the hit rate of a list that fits how many places a user knows."""
     by_name = {METRIC_LABELS[name]: name for name in CHOSEN_METRICS} | {name: name for name in CHOSEN_METRICS}
-    return choice_control("metric", by_name, default, METRIC_LABELS)
+    return choice_control("metric", by_name, fitting_metric(opened.places_known), METRIC_LABELS)
 
 
 def choice_control(name: str, choices: Mapping[str, str], default: str, labels: Mapping[str, str]) -> str:

@@ -34,21 +34,21 @@ def view() -> None:
     shelf = Library.of_user().read()
     here = range(len(opened.cases))
     mine = [s for s in shelf.of(source.dataset_hash, source.checkpoint_hash) if s.value.link.case in here]
-    found = tables.recipes(source)
+    recipes = tables.recipes(source)
     current_collection(shelf)
-    chosen_list = current_list(found)
+    chosen_list = current_list(recipes)
     with st.container(horizontal=True, vertical_alignment="center"):
         search_box()
         if chosen_list == SAVED and shelf.collections:
             collection_picker(shelf)
         st.space("stretch")
         bar = st.container(horizontal=True, width="content", vertical_alignment="center")
-    listed = choose_cases(source, found, mine, shelf, chosen_list)
+    listed = choose_cases(source, recipes, mine, shelf, chosen_list)
     chosen = chosen_entry(listed.entries)
     with bar:
         _toolbar(source, shelf, listed, [saved.name for saved in mine])
     st.title(markdown_text(listed.title), anchor=False)
-    list_pills(found, len(mine), chosen_list)
+    list_pills(recipes, len(mine), chosen_list)
     if listed.note:
         quiet(markdown_text(listed.note))
     _name_damaged(shelf)

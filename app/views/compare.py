@@ -41,37 +41,37 @@ def view() -> None:
         _pick("a", words.A_LABEL, options)
         act_button("", "exchange", _exchange, icon="swap_horiz", type="tertiary", help="Exchange")
         _pick("b", words.B_LABEL, options)
-        metric = metric_control()
+        metric = metric_control(opened)
         st.space("stretch")
         more = st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more")
         with more:
             source_picker(source)
             quiet(words.IMPORT_HINT)
         data = st.container(horizontal=True, wrap=False, width="content", vertical_alignment="center")
-    found = comparisons.compared(a, b, metric, found_within(metric))
-    st.title(markdown_text(words.comparison_headline(found)), anchor=False)
-    st.markdown(markdown_text(words.finds_sentence(found)))
+    result = comparisons.compared(a, b, metric, found_within(metric))
+    st.title(markdown_text(words.comparison_headline(result)), anchor=False)
+    st.markdown(markdown_text(words.finds_sentence(result)))
     cell = address.current_choice("cell", {name: name for name in FLIPPED}, FLIPPED[0])
     grid = st.grid(3, min_column_width=330, gap="medium")
     with grid.cell(column_span=2):
-        show_differences(source, found)
+        show_differences(source, result)
     with grid.cell():
-        show_seeds(found)
-    show_numbers(found)
+        show_seeds(result)
+    show_numbers(result)
     with more:
         show_reliability(a, b)
-    show_flipped_cases(source, a, b, found, cell, len(opened.cases))
+    show_flipped_cases(source, a, b, result, cell, len(opened.cases))
 
     def say() -> Said:
-        picture = bar_picture(comparison_bars(found.rows, metric, a=found.a, b=found.b))
-        return Said(words.comparison_headline(found), words.caveat(found), picture)
+        picture = bar_picture(comparison_bars(result.rows, metric, a=result.a, b=result.b))
+        return Said(words.comparison_headline(result), words.caveat(result), picture)
 
     with data:
         slides_button(source, COMPARE, (a.token, b.token, metric), say)
-        tables = {"Groups": found.rows, "Bins": found.bins}
-        if found.seeds is not None:
-            tables["Seeds"] = found.seeds.drop(columns="each")
-        tables["Cases that flipped"] = comparisons.cell_cases(a, b, found.k, cell)
+        tables = {"Groups": result.rows, "Bins": result.bins}
+        if result.seeds is not None:
+            tables["Seeds"] = result.seeds.drop(columns="each")
+        tables["Cases that flipped"] = comparisons.cell_cases(a, b, result.k, cell)
         downloads(lambda: tables, source=source, key="compare", below=partial(save_all_models, source, metric, a.label))
 
 

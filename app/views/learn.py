@@ -24,7 +24,7 @@ def view() -> None:
     number, progress = place.current_lesson(), place.current_progress()
     with st.container(horizontal=True, vertical_alignment="center"):
         _show_contents(number, progress)
-        answered = sum(progress.answered(at) for at in range(len(COURSE)))
+        answered = sum(progress.answered(lesson) for lesson in range(len(COURSE)))
         asked = {"answered": answered, "questions": QUESTIONS * len(COURSE)}
         quiet(words.PROGRESS_LINE.format(lessons=ROUTE, minutes=MINUTES, **asked), width="content")
         st.space("stretch")
@@ -51,14 +51,20 @@ def _show_contents(number: int, progress: CourseProgress) -> None:
     pick(st.segmented_control, "Lessons", range(ROUTE), _chosen, "lesson", key=key, value=shown, format_func=named)
     further = "Further lessons" if number < ROUTE else _title(number, progress)
     with st.popover(further, icon=":material/list:", key="learn_further"):
-        for at in range(ROUTE, len(COURSE)):
-            st.button(_title(at, progress), key=f"learn_to_{at}", type="tertiary", on_click=place.go_to, args=(at,))
+        for lesson in range(ROUTE, len(COURSE)):
+            st.button(
+                _title(lesson, progress),
+                key=f"learn_to_{lesson}",
+                type="tertiary",
+                on_click=place.go_to,
+                args=(lesson,),
+            )
 
 
-def _title(at: int, progress: CourseProgress) -> str:
-    title = COURSE[at].outline.title
-    title = f"{at + 1} {title}" if at < ROUTE else title
-    return f"{title} ✓" if progress.is_done(at) else title
+def _title(number: int, progress: CourseProgress) -> str:
+    title = COURSE[number].outline.title
+    title = f"{number + 1} {title}" if number < ROUTE else title
+    return f"{title} ✓" if progress.is_done(number) else title
 
 
 def _chosen() -> None:

@@ -19,7 +19,7 @@ from analysis.figures.long_tail import (
 )
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count, accuracy_rises, rare_accuracy
-from analysis.records.accuracy import bounded, fitting_metric
+from analysis.records.accuracy import bounded
 from analysis.records.causes import count_lost_hits
 from analysis.records.evaluation_records import LISTS
 from app import address, state
@@ -55,7 +55,7 @@ def view() -> None:
     source, opened = source_with_cases()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls = st.container(horizontal=True, width="content", vertical_alignment="bottom")
-        metric = metric_control(fitting_metric(opened.places_known))
+        metric = metric_control(opened)
         eta = eta_slider()
         st.space("stretch")
         data = st.container(horizontal=True, wrap=False, width="content")

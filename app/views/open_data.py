@@ -121,8 +121,8 @@ def _show_ready(source: Source) -> None:
     st.title(words.READY.format(name=markdown_text(opened.name), users=users, places=places, cases=cases), anchor=False)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
-        at = checkins[c.POI].to_numpy()
-        show_points(opened.latitude[at], opened.longitude[at], invented=source.synthetic)
+        poi = checkins[c.POI].to_numpy()
+        show_points(opened.latitude[poi], opened.longitude[poi], invented=source.synthetic)
     with halves.cell():
         section(words.HOLDS)
         st.table(words.dataset_facts(dataset.local_time, checkins), border="horizontal")
@@ -155,8 +155,8 @@ def _show_training(run: RunFolder) -> None:
     described = describe_run(run)
     trained = run_store.source_of(run) if described["checkpoint"] and described["state"] not in ACTIVE else None
     if trained is not None and once_drawn("trained"):
-        better, said = run_store.better_source(trained)
-        address.leave_note(NEXT.name, markdown_text(said))
+        better, reason = run_store.better_source(trained)
+        address.leave_note(NEXT.name, markdown_text(reason))
         state.choose_source(better.token)
         address.go(NEXT, state.link_to(better))
     st.title(run_headline(described, run.read_summary(), seconds_left(described)), anchor=False)

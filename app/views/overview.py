@@ -10,7 +10,6 @@ from analysis.formatting import ordinal
 from analysis.long_tail import overview_headlines as words
 from analysis.long_tail.accuracy_tables import tail_share
 from analysis.long_tail.notable_cases import NotableCase
-from analysis.records.accuracy import fitting_metric
 from app import state
 from app.cached import tables
 from app.cached.figures import drawn
@@ -34,7 +33,7 @@ def view() -> None:
     source, opened = source_with_cases()
     with st.container(horizontal=True, vertical_alignment="center"):
         source_picker(source, width=310)
-        metric = metric_control(fitting_metric(opened.places_known))
+        metric = metric_control(opened)
         st.space("stretch")
         open_data_button()
         data = st.container(width="content")

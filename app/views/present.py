@@ -64,7 +64,7 @@ def _controls(source: Source, deck: Deck, position: int) -> None:
 
         def jump() -> None:
             chosen = st.session_state["present_step"] or step
-            often = [at for at, (_, name) in enumerate(deck.slides) if name == chosen == "often"]
+            often = [number for number, (_, name) in enumerate(deck.slides) if name == chosen == "often"]
             go_to_step(deck, often[0] if often else deck.slides.index((which, chosen)))
 
         look: dict[str, Any] = {"key": "present_step", "value": step, "format_func": SLIDE_STEPS.__getitem__}

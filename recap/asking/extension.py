@@ -55,15 +55,15 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame | None = None) -> tuple[D
     if raw is None:
         return extended, ""
     new_users, num_added = set(user_N[is_raw_N & (last_U[user_N] == _NEVER)]), int(is_raw_N.sum())
-    said = [f"Added {count_of(num_added, 'check-in')} and {count_of(len(new_users), 'new user')}"]
+    parts = [f"Added {count_of(num_added, 'check-in')} and {count_of(len(new_users), 'new user')}"]
     if num_added < len(raw):
-        said.append(f"ignored {count_of(len(raw) - num_added, 'row')} up to their user's last known check-in")
+        parts.append(f"ignored {count_of(len(raw) - num_added, 'row')} up to their user's last known check-in")
     held = np.append(poi_N[~is_raw_N], np.arange(dataset.num_pois))
     elsewhere = poi_N[is_raw_N & ~np.isin(poi_N, held)]
     if len(elsewhere):
         where = f"{count_of(len(elsewhere), 'visit')} to {count_of(len(set(elsewhere)), 'place')} outside the data set"
-        said.append(f"{where}, which only models with curves predict")
-    return extended, "; ".join(said) + "."
+        parts.append(f"{where}, which only models with curves predict")
+    return extended, "; ".join(parts) + "."
 
 
 def _ends_with(dataset: Dataset, every: pd.DataFrame, is_raw_N: np.ndarray) -> bool:

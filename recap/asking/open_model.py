@@ -29,7 +29,7 @@ _NAMES: Final = (PRETRAINED, *BASELINES)
 
 
 def check_name(name: str | Path) -> None:
-    """Refuse a name that means no model; raises as `open_model`."""
+    """Raise what `open_model` raises for a name that means no model."""
     if name not in _NAMES:
         _folder(name)
 
@@ -44,7 +44,7 @@ def open_model(
     device: torch.device | str = "cpu",
     given_time: bool = False,
     keep: bool = True,
-    say: Callable[[str], None] = _log.info,
+    say: Callable[[str], None] = _log.warning,
 ) -> CaseRanker:
     """The model that a name means, opened on the dataset or on its extension; baselines are on the CPU. Curves that are
     not fitted to the dataset yet are fitted first; ``say`` receives a line before.
@@ -99,7 +99,7 @@ def open_for_prediction(
     model: str | Path | Checkpoint, dataset: Dataset, raw: pd.DataFrame | None = None, **asked: Any
 ) -> tuple[CaseRanker, list[str]]:
     """The model opened on all that is known of users, see `extend_dataset`, and what the reader must know, a line each.
-    A model that knows its users and places by heart does without those that training has not seen. ``asked``, errors:
+    A model that learned each user and place is opened without those that its training has not seen. ``asked``, errors:
     see `open_model` and `extend_dataset`.
     """
     if raw is None and dataset.unseen is None:
@@ -112,10 +112,8 @@ def open_for_prediction(
             raise
     opened, notes = open_for_prediction(model, replace(dataset, unseen=None), raw, **asked)
     users = count_of(len(dataset.unseen), "check-in")
-    left = (
-        f"{opened.label} knows users and places of training only and does without {users} that evaluation leaves out."
-    )
-    return opened, [*notes, left]
+    knows = f"{opened.label} knows only users and places of its training"
+    return opened, [*notes, f"{knows}, so it does not use {users} that evaluation leaves out."]
 
 
 def _folder(name: str | Path) -> Checkpoint:

@@ -46,7 +46,7 @@ class Chosen:
         row_N: the last known check-in of each user.
         next_N: local seconds of the time given, of each user; None to ask where next, whenever it comes.
         notes: what the reader must know, one line each.
-        closed: numbers of the places that are no candidates; probabilities of the others are renormalised.
+        closed: numbers of the places that are not candidates; probabilities of the others are renormalised.
     """
 
     row_N: np.ndarray
@@ -119,7 +119,7 @@ def choose(
 
 
 def _closed(model: CaseRanker, ids: Iterable[str]) -> tuple[int, ...]:
-    """Numbers of places by their ids; of those that are no candidates anyway, none."""
+    """Numbers of the candidates among these places, by their ids."""
     known, asked = model.dataset.pois[c.POI_ID].astype(str), list(dict.fromkeys(ids))
     number_C = pd.Index(known).get_indexer(pd.Index(asked, dtype=object))
     if (number_C < 0).any():

@@ -82,9 +82,9 @@ class _Sorted:
         """A problem in the words of `checks.toml`, unless no row has it, with the first few examples, else rows."""
         if len(rows):
             shown = list(islice(map(self.describe, rows) if examples is None else examples, _SHOWN))
-            said = {name: text.format(**values) for name, text in _WORDS[kind].items()}
-            title = said.get("one", said["many"]) if len(rows) == 1 else said["many"]
-            yield Problem(kind=kind, title=title, count=len(rows), examples=shown, advice=said["advice"])
+            words = {name: text.format(**values) for name, text in _WORDS[kind].items()}
+            title = words.get("one", words["many"]) if len(rows) == 1 else words["many"]
+            yield Problem(kind=kind, title=title, count=len(rows), examples=shown, advice=words["advice"])
 
 
 def _worst(sizes: np.ndarray, rows: np.ndarray) -> np.ndarray:

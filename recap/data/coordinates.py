@@ -39,7 +39,7 @@ def _at_places(latitude: np.ndarray, longitude: np.ndarray, seconds: np.ndarray,
 
     spots, spot = np.unique(np.round(latitude, 2) + 1j * np.round(longitude, 2), return_inverse=True)
     every = max(1, -(-len(spots) // _SPOTS))
-    names = np.array([get_tz(point.imag, point.real) if not at % every else "" for at, point in enumerate(spots)])
+    names = np.array([get_tz(point.imag, point.real) if not row % every else "" for row, point in enumerate(spots)])
     expected = minutes.astype(np.int64, copy=True)
     for name in set(names.tolist()) & available_timezones():
         rows = np.flatnonzero((names == name)[spot])

@@ -166,11 +166,11 @@ class Dataset:
             tables = {name: read_table(folder, name) for name in names}
             content = hash_tables(*(tables[name] for name in TABLES))
             unseen = hash_tables(tables[UNSEEN]) if UNSEEN in tables else ""
-        for found, recorded in ((content, manifest.dataset_hash), (unseen, manifest.unseen_hash)):
-            if found != recorded:
+        for computed, recorded in ((content, manifest.dataset_hash), (unseen, manifest.unseen_hash)):
+            if computed != recorded:
                 raise DatasetError(
                     f"{folder}: the tables' content is not what {DATASET_MANIFEST} recorded "
-                    f"({found[:12]}… instead of {recorded[:12]}…); run `recap prepare` again"
+                    f"({computed[:12]}… instead of {recorded[:12]}…); run `recap prepare` again"
                 )
         check_tables(str(folder), **tables)
         checkins, pois, users = (tables[name] for name in TABLES)
@@ -251,6 +251,6 @@ def label_places(pois: pd.DataFrame) -> list[str]:
         for poi in waiting:
             code = f" · {digests[poi][:digits]}"
             labels[poi] = shortened(rows[poi][1], LONGEST - len(code)) + code
-        found = Counter(labels[poi] for poi in waiting)
-        waiting = [poi for poi in waiting if found[labels[poi]] > 1]
+        times = Counter(labels[poi] for poi in waiting)
+        waiting = [poi for poi in waiting if times[labels[poi]] > 1]
     return labels

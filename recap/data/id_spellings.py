@@ -39,26 +39,26 @@ def spelling_pairs(raw: pd.DataFrame) -> dict[str, list[Pair]]:
     user, users = pd.factorize(raw[c.USER_ID])
     first = np.flatnonzero(~pd.Series(place).duplicated())
     lat, lon = (raw[name].to_numpy(np.float64)[first] for name in (c.LATITUDE, c.LONGITUDE))
-    found: dict[str, list[Pair]] = {c.POI_ID: [], c.USER_ID: []}
+    pairs: dict[str, list[Pair]] = {c.POI_ID: [], c.USER_ID: []}
     joined = np.arange(len(places))
     for kept, other in _alike(place, places):
         if distance_km(lat[[kept]], lon[[kept]], lat[[other]], lon[[other]])[0] <= _SAME_SPOT_KM:
-            found[c.POI_ID].append(Pair(str(places[kept]), str(places[other])))
+            pairs[c.POI_ID].append(Pair(str(places[kept]), str(places[other])))
             joined[other] = kept
     seconds = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
     for kept, other in _alike(user, users):
         is_case = _fold(users[kept], keep_case=True) != _fold(users[other], keep_case=True)
         a, b = ((seconds[rows], joined[place[rows]]) for rows in (user == kept, user == other))
         if np.isin(a[1], b[1]).any() and not _overlap(a, b, is_case=is_case):
-            found[c.USER_ID].append(Pair(str(users[kept]), str(users[other])))
-    return found
+            pairs[c.USER_ID].append(Pair(str(users[kept]), str(users[other])))
+    return pairs
 
 
 def join_spellings(raw: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The table with one spelling for each of the pairs, and how many there are, in words."""
     pairs = spelling_pairs(raw)
-    for column, found in pairs.items():
-        kept = {pair.other: pair.kept for pair in found}
+    for column, joined in pairs.items():
+        kept = {pair.other: pair.kept for pair in joined}
         spelled = raw[column].astype(str).map(lambda name, kept=kept: kept.get(name, name))
         raw = raw.assign(**{column: spelled.astype("category")})
     count = sum(map(len, pairs.values()))

@@ -27,8 +27,8 @@ HISTORY_ONLY_LABEL: Final = _REASONS["history_only"]
 
 def dropped_reasons(config: DataConfig) -> dict[str, str]:
     """Key of `CleaningReport.dropped` -> sentence."""
-    said = {name: text.format(**config.model_dump()) for name, text in _REASONS.items()}
-    return said | {MERGED: said[f"merged_by_{config.merge_by}"], "short_trajectory": said[f"short_{config.history}"]}
+    texts = {name: text.format(**config.model_dump()) for name, text in _REASONS.items()}
+    return texts | {MERGED: texts[f"merged_by_{config.merge_by}"], "short_trajectory": texts[f"short_{config.history}"]}
 
 
 class Preview(Config):
@@ -66,14 +66,14 @@ def look_at(
     """What the file is, and its rows unless more than the zone is unsure: bad ones are skipped, and a missing zone is
     that of the coordinates. Raises DataError: it looks like no format, or no row can be read.
     """
-    found = understand(path, source_format, options)
-    options = found.options
-    if found.question is not None:
-        if found.question.about != "timezone":
-            return found, None
-        options = next(iter(found.question.answers.values()))
+    understood = understand(path, source_format, options)
+    options = understood.options
+    if understood.question is not None:
+        if understood.question.about != "timezone":
+            return understood, None
+        options = next(iter(understood.question.answers.values()))
     options = options.model_copy(update={"skip_bad_rows": True, "take_proposed_zone": True})
-    return found, read_checkins(path, found.source_format, options)
+    return understood, read_checkins(path, understood.source_format, options)
 
 
 def describe_read(read: RawRead, config: DataConfig) -> Inspection:
@@ -103,8 +103,8 @@ def find_problems(read: RawRead) -> list[Problem]:
     problems = []
     for reason, item in read.account.reported.items():
         needed = "" if reason in HARMLESS else "; in a terminal, `recap prepare` needs --skip-bad-rows for that"
-        said = {"title": f"rows: {REASONS.get(reason, reason)}", "advice": f"They are left out and counted{needed}."}
-        problems.append(Problem(kind=reason, count=item.rows, examples=item.examples, **said))
+        words = {"title": f"rows: {REASONS.get(reason, reason)}", "advice": f"They are left out and counted{needed}."}
+        problems.append(Problem(kind=reason, count=item.rows, examples=item.examples, **words))
     return problems + (check_checkins(read.table, read.zone, read.is_marked) if len(read.table) else [])
 
 

@@ -47,25 +47,25 @@ def prepare_input(
     ``out`` holds something else.
     """
     choose_protocol("", preset, changes)  # refuses before reading
-    found = understand(path, source_format, options)
-    if found.question is not None:
-        raise DataError(found.refusal())
-    preset, config = choose_protocol(found.source_format, preset, changes)
+    understood = understand(path, source_format, options)
+    if understood.question is not None:
+        raise DataError(understood.refusal())
+    preset, config = choose_protocol(understood.source_format, preset, changes)
     if out is not None:
         check_target(out, DATASET_MANIFEST)
-    is_on_disk = choose_engine(engine, path, found.source_format)
+    is_on_disk = choose_engine(engine, path, understood.source_format)
     name = name or (path.name.partition(".")[0] if out is None else out.name)
     say(READING)
     spooled = Spool(Path(tempfile.gettempdir()) if out is None else out.parent) if is_on_disk else nullcontext()
     with spooled as spool:
-        read = read_checkins(path, found.source_format, found.options, None if spool is None else spool.add)
-        notes = [f"The column “{item.name}” is {item.reason}." for item in found.columns if item.is_other_place]
+        read = read_checkins(path, understood.source_format, understood.options, None if spool is None else spool.add)
+        notes = [f"The column “{item.name}” is {item.reason}." for item in understood.columns if item.is_other_place]
         account = read.account.model_copy(update={"notes": [*read.account.notes, *notes]})
         problems = find_problems(read)
         say(f"Cleaning and splitting {account.rows_kept:,} check-ins")
-        facts = {"source_format": found.source_format, "preset": preset, "reading": account, "problems": problems}
+        facts = {"source_format": understood.source_format, "preset": preset, "reading": account, "problems": problems}
         dataset = prepare_dataset(read.table if spool is None else spool, config, name=name, **facts)
     if out is not None:
         say("Writing the dataset")
         dataset.save(out, card=dataset_card(dataset))
-    return found, dataset
+    return understood, dataset

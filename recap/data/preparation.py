@@ -113,7 +113,7 @@ class Spool(AbstractContextManager["Spool"]):
     """
 
     def __init__(self, workplace: Path) -> None:
-        self.place = next(at for at in (workplace.absolute(), *workplace.absolute().parents) if at.is_dir())
+        self.place = next(folder for folder in (workplace.absolute(), *workplace.absolute().parents) if folder.is_dir())
         with self._writing():
             self._folder = tempfile.TemporaryDirectory(prefix=".recap-prepare-", dir=self.place)
         self._files: list[Path] = []

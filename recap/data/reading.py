@@ -39,13 +39,13 @@ def detect_format(path: Path, encoding: str | None = None) -> tuple[str, str]:
     """The format, and the reason as a phrase after "because". Raises DataError: it looks like no format."""
     if not path.exists():
         raise DataError(f"{path} does not exist")
-    found = _of_folder(path) if path.is_dir() else _of_file(path, encoding)
-    if found is None:
+    detected = _of_folder(path) if path.is_dir() else _of_file(path, encoding)
+    if detected is None:
         raise DataError(
             f"cannot tell the format of {path.name}: expected a table with one check-in per line, JSON records, "
             "Parquet, or a folder of one dataset; name it with --format"
         )
-    return found
+    return detected
 
 
 def _of_folder(folder: Path) -> tuple[str, str] | None:
@@ -57,12 +57,12 @@ def _of_folder(folder: Path) -> tuple[str, str] | None:
     files = table_files(folder)[0] or sorted(path for path in folder.rglob("*.*") if path.is_file())[:1]
     if not files:
         return None
-    found = _of_file(files[0], None)
-    if found is None or found[0] in _OF_FOLDERS:
-        return found
-    if found[0] not in OWN_FORMATS:
-        raise DataError(f"{folder.name} holds {len(files):,} files of the format {found[0]}; name one of them")
-    return (found[0], f"it holds {len(files):,} files of this kind")
+    detected = _of_file(files[0], None)
+    if detected is None or detected[0] in _OF_FOLDERS:
+        return detected
+    if detected[0] not in OWN_FORMATS:
+        raise DataError(f"{folder.name} holds {len(files):,} files of the format {detected[0]}; name one of them")
+    return (detected[0], f"it holds {len(files):,} files of this kind")
 
 
 def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
@@ -74,18 +74,18 @@ def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
     if magic.startswith(_ARROW):
         return ("arrow", "it begins as Feather, Arrow or ORC do")
     kinds = (kind for endings, kind in KNOWN_FILES["suffixes"].items() if path.suffix.lower() in endings.split())
-    said = next(kinds, None)
+    first_kind = next(kinds, None)
     text = magic.decode("latin-1")
     for mark, kind, better in KNOWN_FILES["others"] if not _is_track(text) else ():
-        if kind.split(",")[0] == said or re.match(mark, text, re.DOTALL | re.ASCII):
+        if kind.split(",")[0] == first_kind or re.match(mark, text, re.DOTALL | re.ASCII):
             raise DataError(f"{path.name} is {kind}; save {better}")
     if path.suffix in (".dyna", ".geo"):
         return ("libcity", f"its name ends in {path.suffix}")
     if magic.startswith(ZIP_MAGIC) and is_workbook(path):
         return ("xlsx", "it is an Excel workbook")
     lines = read_head(path, encoding=encoding)
-    if found := _of_export(path, lines, encoding):
-        return found
+    if export := _of_export(path, lines, encoding):
+        return export
     first = lines[0] if lines else ""
     for form, known in KNOWN_FILES["published"].items():
         looked_at = list(filter(None, lines)) if "columns" in known else lines[:1]
@@ -130,10 +130,10 @@ def read_checkins(
     if sink is not None and options.ids is not None:
         raise ConfigError("--text ids=join works in memory only; leave it out, or use --engine memory")
     if source_format == "auto" or not options.is_settled:
-        found = understand(path, source_format, options)
-        if found.question is not None and not found.options.is_settled:
-            raise DataError(found.refusal())
-        source_format, options = found.source_format, found.options
+        understood = understand(path, source_format, options)
+        if understood.question is not None and not understood.options.is_settled:
+            raise DataError(understood.refusal())
+        source_format, options = understood.source_format, understood.options
     source = _OPENERS[source_format](path, source_format, options)
     read = CheckinTableBuilder(source, options, sink).read(source_format)
     if options.ids is None:
@@ -155,7 +155,7 @@ def understand(path: Path, source_format: str = "auto", options: ReadOptions | N
 
 def read_understood(path: Path, source_format: str, options: ReadOptions) -> RawRead:
     """Read check-ins as they are understood. Raises DataError: something is unsure, or the file cannot be read."""
-    found = understand(path, source_format, options)
-    if found.question is not None:
-        raise DataError(found.refusal())
-    return read_checkins(path, found.source_format, found.options)
+    understood = understand(path, source_format, options)
+    if understood.question is not None:
+        raise DataError(understood.refusal())
+    return read_checkins(path, understood.source_format, understood.options)

@@ -131,13 +131,13 @@ def as_python(text: str) -> str:
     >>> as_python("Name it: --map 'user=card id,poi=b' --local-times; or leave out --as-of.")
     "Name it: columns={'user': 'card id', 'poi': 'b'}, local_times=True; or leave out as_of."
     """
-    found = _OPTION.sub(_argument, text).replace(f"{_MARK} {_MARK}", ", ").replace(_MARK, "")
-    return _COMMAND.sub(r"`recap.\1`", found)
+    python = _OPTION.sub(_argument, text).replace(f"{_MARK} {_MARK}", ", ").replace(_MARK, "")
+    return _COMMAND.sub(r"`recap.\1`", python)
 
 
-def _argument(found: re.Match[str]) -> str:
+def _argument(match: re.Match[str]) -> str:
     """One option; between marks if it is complete with its value."""
-    option, value = found[1], found[2] or ""
+    option, value = match[1], match[2] or ""
     name, values = _ARGUMENTS.get(option, (option.replace("-", "_"), None))
     plain = value.strip("'")
     if values == "":

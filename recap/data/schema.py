@@ -83,8 +83,8 @@ def check_tables(where: str, **tables: pd.DataFrame) -> None:
         rows = np.flatnonzero(bad)
         if len(rows):
             value = tables[table][column].iloc[rows[0]]
-            at = f"{where}: {table}.parquet row {rows[0]:,}"
-            raise DatasetError(f"{at}: {column} must be {expected}, got {str(value)[:60]!r}{_AGAIN}")
+            row_name = f"{where}: {table}.parquet row {rows[0]:,}"
+            raise DatasetError(f"{row_name}: {column} must be {expected}, got {str(value)[:60]!r}{_AGAIN}")
 
     checkins, pois, users = (tables[name] for name in ("checkins", "pois", "users"))
     limits = {c.USER: (0, len(users) - 1), c.POI: (0, len(pois) - 1), c.SPLIT: (c.TRAIN, c.TEST), **_RANGES}

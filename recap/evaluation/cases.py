@@ -28,7 +28,7 @@ def draw_cases(row_N: np.ndarray, most: int | None) -> np.ndarray:
 
 
 def numbered_among(protocol: Protocol) -> Protocol:
-    """The protocol whose cases number a protocol's: the paper's protocols share the numbers of ``every_step``."""
+    """The protocol that numbers the cases: the paper's protocols share the numbers of ``every_step``."""
     return "every_next" if protocol == "every_next" else "every_step"
 
 

@@ -1,6 +1,6 @@
 """Metrics of ranks as exact expectations over the random order of ties, and how far probabilities can be believed.
 
-A target with ``better`` POIs above it and ``tied`` POIs it ties with (itself included) is at each rank
+A target with ``better`` POIs above it and ``tied`` POIs it ties with (itself included) has each of the ranks
 better + 1, ..., better + tied with equal probability.
 """
 

@@ -23,9 +23,9 @@ from recap.scores import Scorer, Scores
 
 LIST_LENGTH: Final = 20
 _MOST_SCORES: Final = 1 << 24
-"""Cases times places that are scored at a time; memory stays bounded whatever the catalogue."""
+"""Most cases times places that are scored at a time, so that memory does not grow with places."""
 _MOST_CHECKINS: Final = 1 << 20
-"""In the pasts of cases that are scored at a time, each counted with every case: for users with tens of thousands."""
+"""Most past check-ins of the cases that are scored at a time; a user may have tens of thousands."""
 _SCORES_AT_ONCE: Final = 1 << 18
 _LEFT_OUT: Final = 0.1
 """Probability outside the list that holds 90 %."""

@@ -25,7 +25,7 @@ _START: Final = [[0.0, 0.0], [0.2, 0.0], [0.0, 0.1]]
 
 
 def most_cases(num_pois: int) -> int:
-    """How many validation cases are read, so that time is bounded whatever the catalogue."""
+    """How many validation cases are read, so that time does not grow with places."""
     return max(FEWEST, min(_MOST_CASES, _MOST_SCORES // num_pois))
 
 
@@ -55,6 +55,6 @@ def fit_temperature(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensor
         return float((normaliser_N - np.exp(-level_N) * target_N).mean())
 
     options = {"initial_simplex": _START, "xatol": 1e-4}
-    found = minimize(surprise, _START[0], method="Nelder-Mead", bounds=[(-1, 1)] * 2, options=options)
-    a, b = found.x.tolist()
+    minimum = minimize(surprise, _START[0], method="Nelder-Mead", bounds=[(-1, 1)] * 2, options=options)
+    a, b = minimum.x.tolist()
     return Temperature(a=a, b=b)

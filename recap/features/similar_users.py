@@ -51,10 +51,10 @@ class SimilarUsers:
         similarity = sparse.csr_array(_profiles(own, self.rarity_P) @ self.profile_PU)
         product = sparse.csr_array(_most_similar(similarity, users) @ self.visited_UP)
         product.sort_indices()
-        found = product.tocoo()
+        visits = product.tocoo()
         device = user_B.device
-        case, poi = (torch.from_numpy(index.astype(np.int64)).to(device) for index in found.coords)
-        return case, poi, _GAIN * torch.from_numpy(np.asarray(found.data, dtype=np.float64)).to(device)
+        case, poi = (torch.from_numpy(index.astype(np.int64)).to(device) for index in visits.coords)
+        return case, poi, _GAIN * torch.from_numpy(np.asarray(visits.data, dtype=np.float64)).to(device)
 
 
 def occurrences(row: np.ndarray, column: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
@@ -73,9 +73,9 @@ def _most_similar(similarity: sparse.csr_array, user_B: np.ndarray) -> sparse.cs
         span = slice(similarity.indptr[row], similarity.indptr[row + 1])
         values = value_N[span]
         values[values < np.partition(values, -_MOST_SIMILAR)[-_MOST_SIMILAR]] = 0.0
-    found = sparse.csr_array((value_N, similarity.indices, similarity.indptr), shape=similarity.shape)
-    found.eliminate_zeros()
-    return found
+    strongest = sparse.csr_array((value_N, similarity.indices, similarity.indptr), shape=similarity.shape)
+    strongest.eliminate_zeros()
+    return strongest
 
 
 def _profiles(visited_NP: sparse.csr_array, rarity_P: np.ndarray) -> sparse.csr_array:

@@ -141,20 +141,20 @@ class Features:
         poi_C = key_C - case_C * num_pois
         of_categories = self._of_categories(histories, past, poi_H)
         category_C = self.places.category_P[poi_C]
-        found = visit_features(histories, past, slot_H, case_C) | {
+        values = visit_features(histories, past, slot_H, case_C) | {
             "popularity_known": torch.log1p(self.places.others_checkins(histories.user_B[case_C], poi_C)),
             "distance_known": torch.log1p(self.places.distance_between(histories.source_B[case_C], poi_C)),
             "category_known": of_categories["category_new"][case_C, category_C],
             "new_lately": new_lately(histories.checkins, histories.row_B)[case_C],
         }
         if histories.next_local_seconds_B is not None:
-            found["pause"] = torch.log1p(pause_hours(histories))[case_C]
-            found["category_at_time_known"] = F.softplus(of_categories["category_at_time"][case_C, category_C])
+            values["pause"] = torch.log1p(pause_hours(histories))[case_C]
+            values["category_at_time_known"] = F.softplus(of_categories["category_at_time"][case_C, category_C])
         else:
-            found["long_gaps_lately"] = long_gaps_lately(histories.checkins, histories.row_B)[case_C]
+            values["long_gaps_lately"] = long_gaps_lately(histories.checkins, histories.row_B)[case_C]
         names = feature_set(given_time=histories.next_local_seconds_B is not None)
-        found |= {f.name: found[f.factors[0]] * found[f.factors[1]] for f in names.visited if f.factors}
-        visits = Pairs(key_C, torch.stack([found[feature.name] for feature in names.visited]).to(dtype))
+        values |= {f.name: values[f.factors[0]] * values[f.factors[1]] for f in names.visited if f.factors}
+        visits = Pairs(key_C, torch.stack([values[feature.name] for feature in names.visited]).to(dtype))
 
         edge_case_E, edge_poi_E, count_E = self.others.transitions_from(histories.user_B, histories.source_B)
         key_T, count_T = _summed(edge_case_E * num_pois + edge_poi_E, count_E.double())

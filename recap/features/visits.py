@@ -136,7 +136,7 @@ def _weights(histories: Histories, past: PastRows, days_H: Tensor) -> dict[str, 
     on_weekday_H = checkins.weekday_T[q_H] == weekday_B[case_H]
     on_such_days_H = (checkins.weekday_T[q_H] >= 5) == (weekday_B >= 5)[case_H]
     pause_H = checkins.seconds_T[q_H] - checkins.seconds_T[before_H]
-    found = {
+    weights = {
         "visits": torch.ones_like(days_H),
         "visits_50_checkins": torch.exp((q_H - histories.row_B[case_H]).double() / 50.0),
         "visits_first_of_day": habit_H * (~past.has_previous_H | (checkins.day_T[q_H] != checkins.day_T[before_H])),
@@ -151,7 +151,7 @@ def _weights(histories: Histories, past: PastRows, days_H: Tensor) -> dict[str, 
         later_H = torch.remainder(checkins.hour_T[q_H] - hour_H, 24.0)
         came_at_hour_H = same_hour(checkins.hour_T[before_H], hour_H, _AROUND_HOURS)
         came_on_such_days_H = (checkins.weekday_T[before_H] >= 5) == (weekday_B >= 5)[case_H]
-        return found | {
+        return weights | {
             "visits_0_to_2_hours_later": habit_H * ((later_H > 0) & (later_H <= 2)),
             "next_at_hour_on_such_days": habit_H * past.has_previous_H * came_at_hour_H * came_on_such_days_H,
             "own_transitions_at_hour": follows_H * came_at_hour_H,
@@ -159,7 +159,7 @@ def _weights(histories: Histories, past: PastRows, days_H: Tensor) -> dict[str, 
     near_H, around_H = (same_hour(checkins.hour_T[q_H], hour_H, width) for width in (_NEAR_HOURS, _AROUND_HOURS))
     apart_H = torch.log1p(pause_H.double() / 3600.0) - torch.log1p(pause_hours(histories))[case_H]
     similar_H = torch.exp(-0.5 * (apart_H / _SIMILAR_PAUSE).square()) * past.has_previous_H
-    return found | {
+    return weights | {
         "visits_near_time": habit_H * near_H,
         "visits_around_time": habit_H * around_H,
         "visits_near_time_on_such_days": habit_H * near_H * on_such_days_H,

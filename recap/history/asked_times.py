@@ -59,8 +59,8 @@ class ClockTime:
         """
         day = local_seconds // _DAY
         days = (self.weekday - day - 3) % 7  # 1 January 1970 was a Thursday
-        found = (day + days) * _DAY + 60 * self.minute
-        return found if found > local_seconds else found + 7 * _DAY
+        seconds = (day + days) * _DAY + 60 * self.minute
+        return seconds if seconds > local_seconds else seconds + 7 * _DAY
 
 
 NextTime = datetime | ClockTime
@@ -71,9 +71,9 @@ def parse_next_time(text: str | None, option: str = "--at") -> NextTime | None:
     """An ISO time as in `parse_time`, or a weekday and a clock such as ``mon 18:00``. Raises ConfigError."""
     if text is None:
         return None
-    found = _WEEKDAY_CLOCK.fullmatch(text.strip().casefold())
-    if found is not None and int(found[2]) < 24 and int(found[3]) < 60:
-        return ClockTime(_WEEKDAYS.index(found[1]), 60 * int(found[2]) + int(found[3]))
+    clock = _WEEKDAY_CLOCK.fullmatch(text.strip().casefold())
+    if clock is not None and int(clock[2]) < 24 and int(clock[3]) < 60:
+        return ClockTime(_WEEKDAYS.index(clock[1]), 60 * int(clock[2]) + int(clock[3]))
     try:
         return parse_time(text, option)
     except ConfigError:

@@ -43,10 +43,10 @@ class TransitionGraph:
         del rows
         # np.unique holds three times as much memory.
         keys.sort()
-        at = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-        counts = np.diff(at, append=len(keys))
-        source, destination = np.divmod(keys[at], num_pois)
-        del keys, at
+        first_of_pair = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        counts = np.diff(first_of_pair, append=len(keys))
+        source, destination = np.divmod(keys[first_of_pair], num_pois)
+        del keys, first_of_pair
         first = np.append(0, np.cumsum(np.bincount(source, minlength=num_pois)))
         return cls(counts=sparse.csr_array((counts, destination, first), shape=(num_pois, num_pois)))
 
@@ -70,7 +70,7 @@ class TransitionGraph:
         return edges
 
     def changed(self, edges: Mapping[tuple[int, int], int]) -> "TransitionGraph":
-        """With other counts m_sd of some (source, destination)."""
+        """A graph with other counts m_sd for some (source, destination)."""
         if not edges:
             return self
         source, destination = np.array(list(edges)).T
@@ -125,9 +125,9 @@ class TransitionGraph:
             reach = [reached]
             for _ in range(max_hops - 1):
                 step = sparse.csr_array(frontier.astype(np.float32)) @ self._edges
-                found = step.toarray() > 0
-                frontier = found & ~reached
-                reached = reached | found
+                is_next = step.toarray() > 0
+                frontier = is_next & ~reached
+                reached = reached | is_next
                 reach.append(reached)
             yield start, reach
 
@@ -156,7 +156,7 @@ def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:
 
 
 def rows_of_power(matrix: sparse.csr_array, rows: np.ndarray, exponent: int) -> sparse.csr_array:
-    """Some rows of a power of a square matrix, without the others."""
+    """Some rows of a power of a square matrix; the others are not computed."""
     power = matrix[rows]
     for _ in range(exponent - 1):
         power = sparse.csr_array(power @ matrix)

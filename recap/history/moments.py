@@ -34,7 +34,7 @@ class Moment:
     Attributes:
         user, row: numbers of the user and of the last known check-in in the dataset; -1 for a new user, whose first
             stop is at noon of the data's last day.
-        at: local seconds of the time asked for, of a model that reads it.
+        at: local seconds of the time asked for, for a model that reads it.
         case: number of the case in its ``split``, if the next check-in is one.
         left_out: recorded stops that are left out.
         moved: recorded stops and how many minutes later they are.
@@ -76,15 +76,15 @@ class Moment:
         return changed
 
     def with_stops(self, text: str, num_pois: int) -> "Moment":
-        """With the changes that `text` wrote.
+        """A copy with the changes that a link's text names.
 
         Raises:
             ConfigError: they cannot be read, or name a place that does not exist.
         """
-        found = [_TOKEN.fullmatch(token) for token in text.split(",")] if text else []
-        tokens = [match.groups() for match in found if match is not None]
+        matches = [_TOKEN.fullmatch(token) for token in text.split(",")] if text else []
+        tokens = [match.groups() for match in matches if match is not None]
         added = tuple((int(poi), int(gap)) for _, _, _, poi, gap in tokens if poi)
-        if len(tokens) < len(found) or len(added) > MOST_ADDED or any(poi >= num_pois for poi, _ in added):
+        if len(tokens) < len(matches) or len(added) > MOST_ADDED or any(poi >= num_pois for poi, _ in added):
             raise ConfigError(f"expected stops such as 152.30 (place 152, 30 minutes later), got {text[:60]!r}")
         moved = tuple((int(back), int(minutes)) for _, back, minutes, _, _ in tokens if back)
         return self._with(left_out=tuple(int(out) for out, *_ in tokens if out), moved=moved, added=added)
@@ -137,19 +137,19 @@ class Moment:
         """Without a recorded stop (counted back) or an added one (-1 is the first)."""
         if stop >= 0:
             return self._with(left_out=(*self.left_out, stop))
-        return self._with(added=tuple(item for at, item in enumerate(self.added) if at != -1 - stop))
+        return self._with(added=tuple(item for number, item in enumerate(self.added) if number != -1 - stop))
 
     def later(self, stop: int, minutes: int) -> "Moment":
         """With a stop, named as in `without`, so many minutes later; added stops after it keep their gaps."""
         if stop >= 0:
             moved = dict(self.moved)
             return self._with(moved=tuple({**moved, stop: moved.get(stop, 0) + minutes}.items()))
-        at = -1 - stop
-        poi, gap = self.added[at]
-        return self._with(added=(*self.added[:at], (poi, max(gap + minutes, 0)), *self.added[at + 1 :]))
+        position = -1 - stop
+        poi, gap = self.added[position]
+        return self._with(added=(*self.added[:position], (poi, max(gap + minutes, 0)), *self.added[position + 1 :]))
 
     def numbers(self, checkins: "CheckinTensors") -> np.ndarray:
-        """Of each check-in of the history the number that `without` takes, int64 (H,)."""
+        """The number of each check-in of the history, as `without` takes it, int64 (H,)."""
         recorded = 0 if self.is_new_user else self.row - int(checkins.first_T[self.row]) + 1
         back_H = np.arange(recorded)[::-1]
         return np.append(back_H[~np.isin(back_H, self.left_out)], -1 - np.arange(len(self.added)))
@@ -160,9 +160,9 @@ def named_case(moment: Moment, test_cases: pd.DataFrame) -> Moment:
     if moment.case is not None or moment.is_changed or moment.at is not None:
         return moment
     rows = test_cases[c.ROW].to_numpy()
-    at = int(np.searchsorted(rows, moment.row))
-    is_case = at < len(rows) and rows[at] == moment.row and test_cases[c.CASE].iloc[at] >= 0
-    return Moment.of_case(test_cases.iloc[at]) if is_case else Moment(moment.user, moment.row)
+    position = int(np.searchsorted(rows, moment.row))
+    is_case = position < len(rows) and rows[position] == moment.row and test_cases[c.CASE].iloc[position] >= 0
+    return Moment.of_case(test_cases.iloc[position]) if is_case else Moment(moment.user, moment.row)
 
 
 def next_place(dataset: Dataset, row: int) -> int | None:
@@ -186,7 +186,7 @@ def link_number(text: str | None, below: int = 10**12) -> int:
 
 
 def is_known_by(dataset: Dataset, as_of: datetime, rows: slice = slice(None)) -> np.ndarray:
-    """Which check-ins are not later than a time, bool."""
+    """Whether each check-in is at or before a time, bool."""
     table = dataset.checkins.iloc[rows]
     second_N = seconds_of(table)
     if as_of.tzinfo is None:
@@ -213,10 +213,10 @@ def find_moment(dataset: Dataset, user: str | int, as_of: datetime | None = None
     number in the dataset. Raises CaseError: no such user, or no check-in of the user that early.
     """
     name, ids = dataset.manifest.name, dataset.users[c.USER_ID].astype(str).to_numpy()
-    found = np.flatnonzero((np.arange(len(ids)) if isinstance(user, int) else ids) == user)
-    if not len(found):
+    numbers = np.flatnonzero((np.arange(len(ids)) if isinstance(user, int) else ids) == user)
+    if not len(numbers):
         raise CaseError(f"{name} has no user {user!r}; ids are those of the raw table, such as {''.join(ids[:1])}")
-    number = int(found[0])
+    number = int(numbers[0])
     row = int(last_rows(dataset, as_of, number)[number])
     if row < 0:
         first = dataset.local_time.iloc[int(np.searchsorted(dataset.checkins[c.USER].to_numpy(), number))]

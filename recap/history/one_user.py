@@ -16,7 +16,7 @@ from recap.history.moments import Moment
 from recap.history.tensors import SECONDS_PER_DAY, CheckinTensors, Histories
 
 NEW_GAP_MINUTES: Final = 30
-"""Between two stops of a user without a recorded gap."""
+"""Minutes between two stops of a user who has no recorded gap."""
 _FEWEST_PAUSES: Final = 5
 _NOON: Final = SECONDS_PER_DAY // 2
 
@@ -43,7 +43,7 @@ class History:
 
     @classmethod
     def at(cls, moment: Moment, dataset: Dataset, checkins: CheckinTensors) -> "History":
-        """The check-ins to predict from; no moved one passes another. A long gap begins a new trajectory."""
+        """The check-ins to predict from; a moved one never passes another. A long gap begins a new trajectory."""
         if not moment.is_changed and not moment.is_new_user:
             return cls.until(checkins, moment.row)
         numbers = moment.numbers(checkins)

@@ -87,7 +87,7 @@ def _unseen_pairs(dataset: Dataset, graph: TransitionGraph, rows: np.ndarray) ->
 
 
 def mean(values: np.ndarray) -> float:
-    """The mean, 0 over nothing.
+    """The mean; 0 without values.
 
     >>> mean(np.array([True, False])), mean(np.array([]))
     (0.5, 0.0)
@@ -96,7 +96,7 @@ def mean(values: np.ndarray) -> float:
 
 
 MAX_EDGE_VISITS: Final = 4_000_000_000
-"""Up to this product of POIs and transitions all paths are counted (within a minute); cities are below it."""
+"""All paths are counted up to this product of POIs and transitions, within a minute; cities stay below it."""
 
 
 def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) -> list[dict[str, float]]:

@@ -112,7 +112,7 @@ class CheckinTensors:
 
 @dataclass(frozen=True, eq=False)
 class Histories:
-    """What was known of users at a moment each: all that a scorer may read. Histories share one table; each ends at its
+    """What was known of each user at a moment: all that a scorer may read. Histories share one table; each ends at its
     own last check-in ``row_B``, the source of what comes next, and no later row belongs to it.
     ``next_local_seconds_B``: local seconds of the check-in to predict, for a model asked where at a given time.
     """

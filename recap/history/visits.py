@@ -1,4 +1,4 @@
-"""Every user's visits in order, in plain NumPy; `history.CheckinTensors` has the same arrays on a device.
+"""Every user's visits in order, in plain NumPy; `CheckinTensors` has the same arrays on a device.
 
 Shape suffix: T check-ins.
 """

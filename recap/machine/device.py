@@ -43,6 +43,6 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         with _changing:
-            found = _found.pop()
+            number = _found.pop()
             if not _found:
-                torch.set_num_threads(found)
+                torch.set_num_threads(number)

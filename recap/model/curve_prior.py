@@ -115,26 +115,26 @@ class CurvePrior(nn.Module):
         """Values of each feature at some of the cases' candidates, whose quantiles place the knots."""
         size = min(_KNOT_CASES, len(histories))
         apart = torch.linspace(0, len(histories) - 1, size, device=histories.row_B.device).round().long()
-        found: list[list[Tensor]] = [[] for _ in self.of.features]
+        pieces_of: list[list[Tensor]] = [[] for _ in self.of.features]
         for at_B in apart.split(64):
             values = self.features_of(histories.select(at_B)).features
             packed = [value_C for pairs in values.sparse for value_C in pairs.value_FC]
             for row, value_C in enumerate(packed):
-                found[row].append(value_C[value_C != 0].cpu())
+                pieces_of[row].append(value_C[value_C != 0].cpu())
             num_pois, size = values.num_pois, len(at_B)
             # All places, or a fixed sample of a large catalogue.
             spread = torch.linspace(0, num_pois - 1, min(num_pois, 5_000), device=at_B.device).round().long()
             key_I = (torch.arange(size, device=at_B.device)[:, None] * num_pois + spread).view(-1)
             key_I = key_I[~values.is_known(key_I)]
             for row, value_I in enumerate(values.everywhere(key_I), start=len(packed)):
-                found[row].append(value_I[:: max(1, len(value_I) // 20_000)].cpu())
-        return [torch.cat(pieces) for pieces in found]
+                pieces_of[row].append(value_I[:: max(1, len(value_I) // 20_000)].cpu())
+        return [torch.cat(pieces) for pieces in pieces_of]
 
     def forward(self, values: CurveValues) -> Tensor:
         """R_t(d) of every place, (B, P)."""
         features = values.features
         key_N = torch.cat([pairs.key_C for pairs in features.sparse])
-        packed_N = torch.cat([self._points(at, values).sum(0) for at in range(len(features.sparse))])
+        packed_N = torch.cat([self._points(number, values).sum(0) for number in range(len(features.sparse))])
         return self._everywhere(values, features.visits.key_C, key_N, packed_N)
 
     def at_pairs(self, values: CurveValues, key_I: Tensor) -> Tensor:
@@ -177,11 +177,11 @@ class CurvePrior(nn.Module):
 
     def visits_and_time(self, values: CurveValues, key_C: Tensor) -> Tensor:
         """Sum of the curves of past visits and of times at pairs with visited places, (C,)."""
-        rows = [at for at, feature in enumerate(self.of.visited) if feature.group in (PAST, TIME)]
+        rows = [row for row, feature in enumerate(self.of.visited) if feature.group in (PAST, TIME)]
         return Pairs(values.features.visits.key_C, self._points(0, values)[rows].sum(0)[None]).at(key_C)[0]
 
-    def _points(self, at: int, values: CurveValues) -> Tensor:
-        return self.curves(values.on[at], self.of.row_spans[at], values.off)
+    def _points(self, which: int, values: CurveValues) -> Tensor:
+        return self.curves(values.on[which], self.of.row_spans[which], values.off)
 
     def _without_own(self, values: CurveValues, popularity_P: Tensor) -> tuple[Tensor, Tensor]:
         """How leaving out the user's own check-ins changes popularity's points: keys and changes, (O,)."""

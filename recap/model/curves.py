@@ -177,12 +177,12 @@ def quantile_knots(value_N: Tensor, *, from_zero: bool, last: float = 1.0) -> Te
         level = torch.sigmoid(torch.linspace(-_STEEP, _STEEP, INTERVALS + (not from_zero), dtype=torch.float64))
         level = torch.cat([torch.zeros(1), level[1:-1], torch.ones(1)]).clamp(1.0 - last, last).to(value_N.device)
         ordered = torch.sort(value_N.double())[0]
-        found = torch.unique(ordered[(level * (len(ordered) - 1)).round().long()])
+        distinct = torch.unique(ordered[(level * (len(ordered) - 1)).round().long()])
         if from_zero:
-            found = torch.cat([found.new_zeros(1), found])
-        apart = torch.diff(found, prepend=found[:1] - 1.0) > _CLOSEST * (found[-1] - found[0])
-        found = found[apart]
-        knots[: len(found)] = found.to(knots.device)
+            distinct = torch.cat([distinct.new_zeros(1), distinct])
+        apart = torch.diff(distinct, prepend=distinct[:1] - 1.0) > _CLOSEST * (distinct[-1] - distinct[0])
+        distinct = distinct[apart]
+        knots[: len(distinct)] = distinct.to(knots.device)
     else:
         knots[0] = 0.0
     return knots

@@ -38,9 +38,9 @@ class _Packed:
     on_CF: OnCurves
 
     @classmethod
-    def of(cls, values: list[CurveValues], at: int) -> "_Packed":
+    def of(cls, values: list[CurveValues], which: int) -> "_Packed":
         """Those at a position of `CurveValues.on`."""
-        keys, pieces = [piece.features.sparse[at].key_C for piece in values], [piece.on[at] for piece in values]
+        keys, pieces = [piece.features.sparse[which].key_C for piece in values], [piece.on[which] for piece in values]
         counts = []
         for key_C, piece in zip(keys, values, strict=True):
             edge = torch.arange(len(piece.features.histories) + 1, device=key_C.device) * piece.features.num_pois
@@ -82,7 +82,7 @@ class KeptFeatures:
             held += sum(8 * len(pairs.key_C) for pairs in values.features.sparse)
             if held / (_CASES * len(pieces)) * len(cases) > _MOST_BYTES:
                 return None
-        packed = tuple(_Packed.of(pieces, at) for at in range(len(pieces[0].features.sparse)))
+        packed = tuple(_Packed.of(pieces, which) for which in range(len(pieces[0].features.sparse)))
         by_category = _joined([piece.by_category for piece in pieces], dim=1)
         distance_PP = None
         if num_pois**2 <= _MOST_DISTANCES:
@@ -95,14 +95,14 @@ class KeptFeatures:
 
     def take(self, histories: Histories, index_B: Tensor) -> CurveValues:
         """Features of a batch whose cases are at ``index_B`` among those kept."""
-        found = [packed.take(index_B, len(self.places.checkins_P)) for packed in self.packed]
-        sparse, by_category_JBK = tuple(pairs for pairs, _ in found), self.by_category_JNK.part_FN[:, index_B, :0]
+        taken = [packed.take(index_B, len(self.places.checkins_P)) for packed in self.packed]
+        sparse, by_category_JBK = tuple(pairs for pairs, _ in taken), self.by_category_JNK.part_FN[:, index_B, :0]
         features = FeatureValues(self.of, histories, self.places, sparse, by_category_JBK)
         distance = None
         if self.distance_PP is not None:
             distance = self.distance_PP.each(lambda row_PP: row_PP.index_select(0, histories.source_B).view(1, -1))
         by_category = self.by_category_JNK.each(lambda column_JNK: column_JNK.index_select(1, index_B).flatten(1))
-        return CurveValues(features, tuple(on for _, on in found), by_category, distance)
+        return CurveValues(features, tuple(on for _, on in taken), by_category, distance)
 
 
 def _joined(pieces: list[OnCurves], dim: int) -> OnCurves:

@@ -66,8 +66,8 @@ class RevisitParts:
     @property
     def packed(self) -> dict[str, Tensor]:
         """Points of each candidate, by part."""
-        found = {} if self.terms is None else {"prior": self.terms.prior_C}
-        return found if self.correction_C is None else found | {"correction": self.correction_C}
+        parts = {} if self.terms is None else {"prior": self.terms.prior_C}
+        return parts if self.correction_C is None else parts | {"correction": self.correction_C}
 
     @property
     def value_C(self) -> Tensor:
@@ -129,13 +129,13 @@ class Recap(nn.Module):
         """Terms of the score in order: core; count, recency, window and clip, or one per feature and a shift of new
         places; correction.
         """
-        found = [Term(CORE, CORE)] if self.config.has_core else []
+        terms = [Term(CORE, CORE)] if self.config.has_core else []
         if self.curves is not None:
-            found += [Term(feature.name, feature.group) for feature in self.curves.of.features]
-            found += [Term(NEW_PLACES, PLACES)] if self.curves.new_places is not None else []
+            terms += [Term(feature.name, feature.group) for feature in self.curves.of.features]
+            terms += [Term(NEW_PLACES, PLACES)] if self.curves.new_places is not None else []
         elif self.config.use_history:
-            found += [Term(name, PAST) for name in (*PRIOR_TERMS, CLIP)]
-        return (*found, *([Term(CORRECTION, CORRECTION)] if self.config.has_correction else []))
+            terms += [Term(name, PAST) for name in (*PRIOR_TERMS, CLIP)]
+        return (*terms, *([Term(CORRECTION, CORRECTION)] if self.config.has_correction else []))
 
     def features_of(self, histories: Histories, changes: Interventions = UNCHANGED) -> CurveValues:
         """Features of a batch for the curves, under changes."""

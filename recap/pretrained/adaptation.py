@@ -109,8 +109,8 @@ def fit_factors(model: Recap, dataset: Dataset) -> list[float]:
         return float(value), (torch.from_numpy(share_C) @ point_CF).numpy() - of_targets_F + away_F
 
     start, bounds = np.ones(len(model.curves.of)), [(0.0, _LARGEST)] * len(model.curves.of)
-    found = minimize(surprise, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    return found.x.round(3).tolist()
+    minimum = minimize(surprise, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return minimum.x.round(3).tolist()
 
 
 def _points_of_past_places(model: Recap, dataset: Dataset, row_N: np.ndarray) -> tuple[Tensor, np.ndarray, np.ndarray]:

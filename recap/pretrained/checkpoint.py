@@ -97,11 +97,11 @@ class PretrainedCheckpoint(Checkpoint):
 
     def fit(self, dataset: Dataset, graph: TransitionGraph) -> Self:
         """Fit the curves to the dataset, a matter of seconds; the numbers are kept in the user's cache."""
-        if (found := Adaptation.fit(self._unfitted(dataset, graph), dataset, graph)) is not None:
-            self._fitted.append(found)
+        if (adaptation := Adaptation.fit(self._unfitted(dataset, graph), dataset, graph)) is not None:
+            self._fitted.append(adaptation)
             if self.keep:
                 with suppress(RecapError, OSError):  # not writable: fit at every start
-                    replace_json(user_subfolder("cache", make=True) / self._cache_file.name, found.model_dump())
+                    replace_json(user_subfolder("cache", make=True) / self._cache_file.name, adaptation.model_dump())
         return self
 
     def _unfitted(self, dataset: Dataset, graph: TransitionGraph) -> Recap:

@@ -74,14 +74,14 @@ class PretrainedCurves(Config):
     def load(cls, path: Path) -> Self:
         """Read a file. Raises CheckpointError: unreadable, or made of other features than this version has."""
         try:
-            found = cls.parse(read_json(path))
+            loaded = cls.parse(read_json(path))
         except (OSError, ValueError, ConfigError) as error:
             raise CheckpointError(f"{path} cannot be read ({error}); {MAKE_AGAIN}") from error
-        for asked, curves in enumerate((found.curves, found.given_time)):
+        for asked, curves in enumerate((loaded.curves, loaded.given_time)):
             named = [{"name": x.feature, "group": x.group, "unit": x.unit, "scale": x.scale} for x in curves]
             if named != feature_set(given_time=bool(asked)).described() and (curves or not asked):
                 raise CheckpointError(f"{path.name} has curves of other features than this version; {MAKE_AGAIN}")
-        return found
+        return loaded
 
     @classmethod
     def of(

@@ -90,8 +90,8 @@ class PublishedConfig(Config):
             ("as_published", True): "as published",
             ("as_published", False): "corrected",
         }
-        said = [words[option] for option in self.options.items() if option in words]
-        return ", ".join([self.title, *said])
+        words_of = [words[option] for option in self.options.items() if option in words]
+        return ", ".join([self.title, *words_of])
 
     def rate_at(self, epoch: int) -> float:
         """The learning rate of an epoch (from 1), before any `patience` ran out.

@@ -154,13 +154,13 @@ class Msahg(HypergraphNetwork):
 
     def tables(self) -> dict[str, Tensor]:
         """Every hypergraph's view of all POIs (P, D) or users (U, D), not yet normalised."""
-        found = {}
+        tables = {}
         for name, graph in self.graphs.items():
             view = name.split("-")[0]
             table = (self.user_embedding if view == CLOCK else self.poi_embedding).weight
             dropped = 0.0 if view == "geographic" else self.config.dropout
-            found[name] = self.propagated(table, self.gates[view], graph, of_level=dropped)
-        return found
+            tables[name] = self.propagated(table, self.gates[view], graph, of_level=dropped)
+        return tables
 
     def scenarios(self, histories: Histories) -> dict[str, Tensor]:
         """Each case's side, 0 or 1, in the splits by user, time and place of the source, (B,)."""
@@ -259,8 +259,8 @@ def comes_later(city: City) -> sparse.csr_array:
     last = len(visit) - 1 - np.unique(visit[::-1], return_index=True)[1]
     sources, destinations = [], []
     for begin, end in pairwise(np.searchsorted(pair, np.arange(city.num_users + 1) * pois)):
-        at, to = np.nonzero(first[begin:end, None] < last[None, begin:end])
-        sources.append(pair[begin:end][at] % pois)
+        earlier, to = np.nonzero(first[begin:end, None] < last[None, begin:end])
+        sources.append(pair[begin:end][earlier] % pois)
         destinations.append(pair[begin:end][to] % pois)
     return occurrences(np.concatenate(sources), np.concatenate(destinations), (pois, pois))
 

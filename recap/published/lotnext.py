@@ -64,8 +64,8 @@ class Lotnext(SequenceNetwork):
         near = closest_pois(poi_PD, relation_3D[_NEXT], poi_PD, POI_NEIGHBOURS)
         liked = closest_pois(user_UD, relation_3D[_VISITS], poi_PD, USER_NEIGHBOURS)
         kept = (self.near_poi_PG, self.near_weight_PG, self.liked_poi_UG, self.liked_weight_UG)
-        for buffer, found in zip(kept, (*near, *liked), strict=True):
-            buffer.copy_(found)
+        for buffer, values in zip(kept, (*near, *liked), strict=True):
+            buffer.copy_(values)
 
     def places(self) -> tuple[Tensor, Tensor]:
         """The vector of each place in a token, (P, D), and each user's preference v_u, (U, D)."""
@@ -227,9 +227,9 @@ def fit_translations(city: City, seed: int) -> tuple[Tensor, Tensor]:
 def closest_pois(head_RD: Tensor, relation_D: Tensor, poi_PD: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The POIs d with the largest weight exp(-|head + relation - d|_1), and it divided by the row's largest, (R, G)."""
     block = max(1, _CELLS_AT_ONCE // len(poi_PD))
-    found = [
+    nearest = [
         torch.cdist(piece_RD, poi_PD, p=1).topk(min(count, len(poi_PD)), dim=1, largest=False)
         for piece_RD in (head_RD + relation_D).split(block)
     ]
-    distance_RG = torch.cat([near.values for near in found])
-    return torch.cat([near.indices for near in found]), torch.exp(distance_RG[:, :1] - distance_RG)
+    distance_RG = torch.cat([near.values for near in nearest])
+    return torch.cat([near.indices for near in nearest]), torch.exp(distance_RG[:, :1] - distance_RG)

@@ -71,12 +71,12 @@ def places_near(city: City, most: int, within_km: float) -> tuple[np.ndarray, np
     on_sphere = unit_vectors(*city.coordinates_P2.numpy().T)
     chord = 2 * np.sin(within_km / EARTH_RADIUS_KM / 2)
     count = min(most + 1, city.num_pois)
-    _, found = cKDTree(on_sphere).query(on_sphere, k=count, distance_upper_bound=chord)
-    found = found.reshape(city.num_pois, count)
-    source = np.repeat(np.arange(city.num_pois), count).reshape(found.shape)
-    kept = (found < city.num_pois) & (found != source)
+    _, neighbour = cKDTree(on_sphere).query(on_sphere, k=count, distance_upper_bound=chord)
+    neighbour = neighbour.reshape(city.num_pois, count)
+    source = np.repeat(np.arange(city.num_pois), count).reshape(neighbour.shape)
+    kept = (neighbour < city.num_pois) & (neighbour != source)
     kept &= np.cumsum(kept, axis=1) <= most
-    return source[kept].astype(np.int64), found[kept].astype(np.int64)
+    return source[kept].astype(np.int64), neighbour[kept].astype(np.int64)
 
 
 class Examples(Protocol):

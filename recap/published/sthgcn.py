@@ -89,7 +89,7 @@ class SimilarTrajectories:
         shape = (len(prefixes), self.member_PJ.shape[0])
         visited_BP = occurrences(prefixes.owner_H.cpu().numpy(), poi_H.cpu().numpy(), shape)
         size_B, step = visited_BP.sum(axis=1), max(1, _CELLS_AT_ONCE // len(self.user_J))
-        found = []
+        pairs = []
         for begin in range(0, max(1, len(prefixes)), step):
             shared = (visited_BP[begin : begin + step] @ self.member_PJ).tocoo()
             case, trajectory = shared.row + begin, shared.col
@@ -99,8 +99,8 @@ class SimilarTrajectories:
             order = np.lexsort((trajectory, -alike, case))
             place = np.arange(len(order)) - np.searchsorted(case[order], case[order])
             kept = order[place < most]
-            found.append((case[kept].astype(np.int64), trajectory[kept].astype(np.int64)))
-        case_N, trajectory_N = (torch.from_numpy(np.concatenate(parts)) for parts in zip(*found, strict=True))
+            pairs.append((case[kept].astype(np.int64), trajectory[kept].astype(np.int64)))
+        case_N, trajectory_N = (torch.from_numpy(np.concatenate(parts)) for parts in zip(*pairs, strict=True))
         return case_N.to(start_B.device), trajectory_N.to(start_B.device)
 
 

@@ -235,9 +235,9 @@ def flow_map(city: City) -> dict[str, Tensor]:
     counts = city.graph.counts
     total_P = counts.sum(axis=1) + 1.0
     share_L = counts.data / np.repeat(total_P, np.diff(counts.indptr))
-    found = {"start_P1": counts.indptr.astype(np.int64), "to_L": counts.indices.astype(np.int64)}
-    found |= {"share_L": share_L.astype(np.float32), "own_P": (1 / total_P).astype(np.float32)}
-    return {name: torch.from_numpy(array) for name, array in found.items()}
+    arrays = {"start_P1": counts.indptr.astype(np.int64), "to_L": counts.indices.astype(np.int64)}
+    arrays |= {"share_L": share_L.astype(np.float32), "own_P": (1 / total_P).astype(np.float32)}
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
 _LEVEL: Final = 25

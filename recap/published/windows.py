@@ -146,7 +146,7 @@ def by_length(windows: Windows, states: Callable[[Windows], Tensor]) -> Tensor:
     """``states`` of windows, (B, K, D), computed in groups of similar length to avoid padding; 0 after a window's end.
     ``states``: windows to (N, their own K, D); each window's states must not depend on the others.
     """
-    whole, done, found, index = windows.row_BK.shape[1], 0, [], []
+    whole, done, pieces, index = windows.row_BK.shape[1], 0, [], []
     for longest in (*(length for length in LENGTHS if length < whole), whole):
         index_N = ((windows.length_B > done) & (windows.length_B <= longest)).nonzero()[:, 0]
         done = longest
@@ -154,9 +154,9 @@ def by_length(windows: Windows, states: Callable[[Windows], Tensor]) -> Tensor:
             length_N = windows.length_B[index_N]
             size = int(length_N.max())
             group = Windows(windows.checkins, windows.row_BK[index_N, :size], length_N)
-            found.append(F.pad(states(group), (0, 0, 0, whole - size)))
+            pieces.append(F.pad(states(group), (0, 0, 0, whole - size)))
             index.append(index_N)
-    return torch.cat(found)[torch.argsort(torch.cat(index))]
+    return torch.cat(pieces)[torch.argsort(torch.cat(index))]
 
 
 def causal_mask(length: int, device: torch.device) -> Tensor:

@@ -66,9 +66,9 @@ class Gravity:
         repeats = [2 * away + 1 for away in range(REACH + 1)]
         self._by_square = np.repeat(np.array(self.by_distance, dtype=np.int64), repeats)
 
-    def of_all(self, where_P: npt.NDArray[np.int64], at: Point) -> npt.NDArray[np.int64]:
+    def of_all(self, where_P: npt.NDArray[np.int64], spot: Point) -> npt.NDArray[np.int64]:
         """Pull of places (rows of x, y in metres) on someone at a point."""
-        away = (where_P - np.array(at, dtype=np.int64)) // 100
+        away = (where_P - np.array(spot, dtype=np.int64)) // 100
         return self._by_square[np.minimum((away * away).sum(axis=1), len(self._by_square) - 1)]
 
 

@@ -80,10 +80,10 @@ def build_venues(seed: int, people: int) -> list[Venue]:
     layout = build_layout()
     density = [_site_weights(district, sites) for district, sites in zip(DISTRICTS, layout.sites, strict=True)]
     green, strand = _park_sites(layout), _beach_sites(layout)
-    found = [Venue(name, CATEGORY_INDEX[kind], (x, y), weight) for name, kind, (x, y), weight in MAP["hubs"]]
+    venues = [Venue(name, CATEGORY_INDEX[kind], (x, y), weight) for name, kind, (x, y), weight in MAP["hubs"]]
     park = CATEGORY_INDEX["Park"]
-    found += [Venue(name, park, sites[len(sites) // 2], _PARK_APPEAL) for name, sites in green.items() if sites]
-    taken, used = {venue.name for venue in found}, {venue.at for venue in found}
+    venues += [Venue(name, park, sites[len(sites) // 2], _PARK_APPEAL) for name, sites in green.items() if sites]
+    taken, used = {venue.name for venue in venues}, {venue.at for venue in venues}
     for index, category in enumerate(CATEGORIES):
         appeals = _APPEAL[category.spread]
         thickness = [
@@ -91,21 +91,21 @@ def build_venues(seed: int, people: int) -> list[Venue]:
             for district, weights in zip(DISTRICTS, density, strict=True)
         ]
         for _ in range(max(category.venues * people // 620, 2) if category.venues else 0):
-            at: Point | None = None
-            while at is None or at in used:
+            spot: Point | None = None
+            while spot is None or spot in used:
                 if category.name == "Beach":
-                    at = strand[draws.below(len(strand))]
+                    spot = strand[draws.below(len(strand))]
                 elif index == park:
                     lawn = list(green.values())[draws.below(len(green))]
-                    at = lawn[draws.below(len(lawn))] if lawn else None
+                    spot = lawn[draws.below(len(lawn))] if lawn else None
                 else:
                     quarter = draws.pick(thickness)
-                    at = layout.sites[quarter][draws.pick_cumulated(density[quarter])]
-            used.add(at)
-            name = _draw_name(category.name, at, taken, draws)
-            found.append(Venue(name, index, at, appeals[draws.below(len(appeals))]))
-    quarters = _districts_of([venue.at for venue in found])
-    return [venue._replace(district=quarter) for venue, quarter in zip(found, quarters, strict=True)]
+                    spot = layout.sites[quarter][draws.pick_cumulated(density[quarter])]
+            used.add(spot)
+            name = _draw_name(category.name, spot, taken, draws)
+            venues.append(Venue(name, index, spot, appeals[draws.below(len(appeals))]))
+    quarters = _districts_of([venue.at for venue in venues])
+    return [venue._replace(district=quarter) for venue, quarter in zip(venues, quarters, strict=True)]
 
 
 def _site_weights(district: District, sites: Line) -> list[int]:
@@ -141,9 +141,9 @@ def _districts_of(points: Line) -> list[int]:
     return quarters.tolist()
 
 
-def _draw_name(category: str, at: Point, taken: set[str], draws: Draws) -> str:
+def _draw_name(category: str, spot: Point, taken: set[str], draws: Draws) -> str:
     """A new venue name, added to `taken`."""
-    near = min(DISTRICTS, key=lambda d: (d.heart[0] - at[0]) ** 2 + (d.heart[1] - at[1]) ** 2)
+    near = min(DISTRICTS, key=lambda d: (d.heart[0] - spot[0]) ** 2 + (d.heart[1] - spot[1]) ** 2)
 
     def drawn(kind: str) -> str:
         return _WORDS[kind][draws.below(len(_WORDS[kind]))]

@@ -155,21 +155,21 @@ class Life:
         busy = BUSY[weekday >= 5][hour]
         explore = EXPLORE[min(len(self._memory), len(EXPLORE) - 1)] * _EXPLORE_PART * person.curiosity // 100
         if not familiar or draws.below(1_000_000) < explore:
-            found = self._follow(number, here, busy)
-            if found is None:
-                found = self._discover(number, familiar, origin, busy)
-            if found is not None or not familiar:
-                return found
+            venue = self._follow(number, here, busy)
+            if venue is None:
+                venue = self._discover(number, familiar, origin, busy)
+            if venue is not None or not familiar:
+                return venue
         return self._return(number, weekday, familiar, origin, busy)
 
     def _follow(self, number: int, here: int, busy: tuple[int, ...]) -> int | None:
         """Explore along a shared route: an open, unknown venue not far from here."""
-        at, (x, y) = self.city.at, self.city.at[here]
+        point_of, (x, y) = self.city.at, self.city.at[here]
         for _ in range(_LOOKS):
             venue = self.routes.follow(here, self._groups[number], self.draws)
             if venue is None or venue in self._memory or venue in (here, self.person.home):
                 continue
-            away = abs(at[venue][0] - x) + abs(at[venue][1] - y)
+            away = abs(point_of[venue][0] - x) + abs(point_of[venue][1] - y)
             if away < _ROUTE_METRES and busy[self.city.category[venue]]:
                 return venue
         return None
@@ -186,13 +186,13 @@ class Life:
 
     def _return(self, number: int, weekday: int, familiar: list[int], origin: int, busy: tuple[int, ...]) -> int | None:
         """Preferential return: in proportion to earlier visits."""
-        at, category, memory = self.city.at, self.city.category, self._memory
-        (x, y), pull, day = at[origin], _KNOWN.by_distance, (number, weekday)
+        point_of, category, memory = self.city.at, self.city.category, self._memory
+        (x, y), pull, day = point_of[origin], _KNOWN.by_distance, (number, weekday)
         weights = []
         for venue in familiar:
             weight = busy[category[venue]]
             if weight:
-                past, (venue_x, venue_y) = memory[venue], at[venue]
+                past, (venue_x, venue_y) = memory[venue], point_of[venue]
                 away = isqrt((venue_x - x) * (venue_x - x) + (venue_y - y) * (venue_y - y)) // 100
                 visits = past[_ANY] + _SAME_ERRAND * past.get(number, 0) + _SAME_WEEKDAY * past.get(day, 0)
                 weight *= visits * pull[min(away, REACH)]

@@ -26,7 +26,7 @@ from recap.storage.user_folder import user_subfolder
 _log: Final = logging.getLogger(__name__)
 FITTING: Final = "Fitting the curves to {data}, once"
 MOST_PLACES: Final = 20_000
-"""Up to here the curves are fitted unasked: a fit scores every place for every training case."""
+"""With more places the curves are fitted on request only: a fit scores every place for every training case."""
 
 
 def build_baseline(
@@ -36,9 +36,9 @@ def build_baseline(
     *,
     fitted_on: Dataset | None = None,
     keep: bool = True,
-    say: Callable[[str], None] = _log.info,
+    say: Callable[[str], None] = _log.warning,
 ) -> Scorer:
-    """A baseline by its name. ``fitted_on``: what the curves are fitted to, if not to this dataset, its extension;
+    """A baseline by its name. ``fitted_on``: what the curves are fitted to, if ``dataset`` is its extension;
     ``keep``: whether to write a new fit to the cache; ``say`` receives a line before. Raises ConfigError: unknown name;
     DataError: the curves need a training and a validation case.
     """
@@ -69,11 +69,11 @@ def _fitted_curves(
     model = Recap(feature_curves().model, dataset, graph, torch.float64)
     try:
         load_weights(model, load_tensors(_cache_file(fitted_on.hash))[0], FEATURE_CURVES)
-    except RecapError:  # none there, or damaged
+    except RecapError:  # no fit is kept, or it is damaged
         from recap.training.trainer import Trainer  # here: other baselines are opened without it
 
         say(FITTING.format(data=fitted_on.manifest.name))
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, torch.random.fork_rng([]):
             config = feature_curves().override(["validation_cases=1"])  # the last epoch is kept anyway
             trainer = Trainer(fitted_on, config, Path(folder), torch.device("cpu"))
             trainer.run()

@@ -25,8 +25,8 @@ FOLDER: Final = "given_time"
 
 
 def given_time_config(config: TrainConfig) -> TrainConfig:
-    """How the curves for a given time are trained: alone, on every next check-in, as those of the other question
-    start.
+    """The configuration that trains the curves for a given time: curves alone, on every next check-in, with the start
+    of the first set.
     """
     alone = feature_curves()
     prior = config.model.prior.model_copy(update={"given_time": True})
@@ -61,7 +61,7 @@ class GivenTimeTraining:
             trainer.resume()
 
         def goes_on(report: StepReport) -> None:
-            """Epochs are counted on from those of the first set."""
+            """Continue the count of epochs after those of the first set."""
             watch(replace(report, epoch=epochs + report.epoch, epochs=2 * epochs))
 
         return trainer.run(goes_on, stop)
@@ -76,13 +76,13 @@ class GivenTimeTraining:
         most = min(config.validation_cases or 1 << 31, most_cases(first.dataset.num_pois))
         cases = describe_cases(first.dataset, first.graph, c.VAL, "every_next", most=most)
         features = features_read(given_time_config(config)) or []
-        scorers, found = {}, {}
+        scorers, metrics = {}, {}
         for core in (False, True) if config.model.has_core else (False,):
             tried = GivenTime(core=core, features=features, best=manifest.best)
             scorers[core] = self._scorer(out, manifest.model_copy(update={"given_time": tried}))
-            found[core] = metrics_by_group(rank_cases(scorers[core], cases, first.checkins))["all"]
-        core = max(found, key=lambda core: found[core]["mrr"] or 0.0)
-        val = {name: value for name, value in found[core].items() if isinstance(value, float)}
+            metrics[core] = metrics_by_group(rank_cases(scorers[core], cases, first.checkins))["all"]
+        core = max(metrics, key=lambda core: metrics[core]["mrr"] or 0.0)
+        val = {name: value for name, value in metrics[core].items() if isinstance(value, float)}
         temperature = fit_temperature(scorers[core], cases, first.checkins)
         best = manifest.best.model_copy(update={"val": val})
         own = GivenTime(core=core, features=features, best=best, temperature=temperature)
@@ -90,7 +90,7 @@ class GivenTimeTraining:
         return manifest.model_copy(update={"given_time": own})
 
     def test_metrics(self, out: Path, manifest: CheckpointManifest) -> dict[str, MetricsByGroup]:
-        """Over every next check-in of the test weeks, the counter that reads the time next to the model."""
+        """Metrics of the model and of the counter that reads the time, over every next check-in of the test weeks."""
         first, scorer = self.first, self._scorer(out, manifest)
         cases = describe_cases(first.dataset, first.graph, c.TEST, "every_next", most=first.config.test_cases)
         counted = rank_cases(VisitCountAtTime(first.dataset), cases, first.checkins.to("cpu"))

@@ -51,7 +51,9 @@ class SharedMaskDropout(TorchFunctionMode):
     def _mask(self, values: Tensor, p: float) -> Tensor:
         mine = len(range(self.rank, self.whole, self.size))
         if values.shape[0] != mine:
-            raise RuntimeError(f"dropout over {values.shape[0]} rows in a share of {mine} cases: not one row a case")
+            raise RuntimeError(
+                f"dropout over {values.shape[0]} rows in a share of {mine} cases: expected one row for each case"
+            )
         if self.words:
             whole = draw_mask((self.whole, *values.shape[1:]), p, values.dtype).to(values.device)
         else:
@@ -145,9 +147,9 @@ class Group:
 
     def _from_writer(self, value: bool) -> bool:
         # A tensor, because torch pickles objects.
-        said = torch.tensor([int(value)], device="cuda" if distributed.get_backend() == "nccl" else "cpu")
-        distributed.broadcast(said, src=0)
-        return bool(said.item())
+        flag = torch.tensor([int(value)], device="cuda" if distributed.get_backend() == "nccl" else "cpu")
+        distributed.broadcast(flag, src=0)
+        return bool(flag.item())
 
 
 @contextmanager

@@ -44,8 +44,8 @@ _RANDOM = "random.cpu"
 _READ_LOSS_EVERY_SECONDS = 0.5
 """A loss read from a GPU makes it wait, so watchers there get a new value at most this often."""
 _TRAINING_PER_SAVING = 20
-"""A resume state waits for this many times what the last one took: at a million places one has 5 GB and takes ten
-seconds or more, so that one a minute would be a sixth of the training."""
+"""The next resume state waits this many times as long as the last one took to write: with a million places it has 5 GB
+and takes ten seconds or more, so one a minute would take a sixth of the training."""
 
 
 class Progress(Config):
@@ -82,7 +82,7 @@ class StepReport:
 Watcher = Callable[[StepReport], None]
 StopRequest = Callable[[], bool]
 EpochWatcher = Callable[["TrainingLoop", int], None]
-"""Gets the loop and the epoch that has just been finished and saved; the writing process calls it, and the watcher."""
+"""Receives the loop and the epoch just finished and saved; only the writing process calls it, and the watcher."""
 
 
 class TrainingLoop(ABC):
@@ -250,7 +250,7 @@ class TrainingLoop(ABC):
             journal.write(self.progress.line)
 
     def _epoch_order(self, epoch: int) -> Tensor:
-        """The examples in an order of the epoch's own."""
+        """The examples in this epoch's order."""
         generator = np.random.default_rng([self.config.seed, epoch])
         return torch.from_numpy(generator.permutation(self.num_examples)).to(self.device)
 
@@ -285,8 +285,8 @@ class TrainingLoop(ABC):
     def _read_loss_sums(self) -> None:
         # The weights too: the step that breaks them has a finite loss. One message, so all processes end together.
         *sums, weights = self.group.add(torch.cat([self._loss_sums, self._sum_of_weights()])).tolist()
-        found = dict(zip(self.losses, sums, strict=True))
-        broken = [f"the loss {name}" for name, total in found.items() if not math.isfinite(total)]
+        totals = dict(zip(self.losses, sums, strict=True))
+        broken = [f"the loss {name}" for name, total in totals.items() if not math.isfinite(total)]
         if broken or not math.isfinite(weights):
             progress = self.progress
             raise DivergenceError(
@@ -294,7 +294,7 @@ class TrainingLoop(ABC):
                 f"{progress.step} of {self.steps_per_epoch}; the saved state is from before that. Train again with a "
                 "lower learning rate"
             )
-        self.progress.loss_sums = found
+        self.progress.loss_sums = totals
 
     def _sum_of_weights(self) -> Tensor:
         """Finite while every weight is, (1,)."""

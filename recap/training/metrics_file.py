@@ -72,10 +72,23 @@ def read_metrics(path: Path) -> list[EpochLine]:
             line = parse_json(text.decode())
         except ValueError:
             return lines
-        if not isinstance(line, dict) or not isinstance(line.get("epoch"), int):
+        if not _is_epoch(line):
             return lines
         lines.append(cast(EpochLine, line))
     return lines
+
+
+def _is_epoch(line: Any) -> bool:
+    """Whether a line has the numbers that an epoch's readers take from it."""
+    try:
+        val, stage = line.get("val") or {"all": {}}, line.get("stage") or {"warm_weight": 0.0}
+        tables = [*(line.get("val") or {}).values(), *filter(None, [line.get("selection")])]
+        values = [table[name] for table in tables for name in ("hr20", "mrr")]
+        numbers = [*line["loss"].values(), epoch_seconds(line), stage["warm_weight"], *values]
+        is_known = all(number is None or isinstance(number, int | float) for number in numbers)
+        return isinstance(line["epoch"], int) and isinstance(val["all"], dict) and is_known
+    except (AttributeError, KeyError, TypeError):
+        return False
 
 
 def whole_lines(path: Path) -> list[bytes]:

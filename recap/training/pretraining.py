@@ -19,7 +19,7 @@ from recap.training.optimiser import build_optimiser
 from recap.training.trainer import Trainer
 
 _LAST_QUANTILE: Final = 0.999
-"""Knots end here: none is the extreme of one person."""
+"""The last knot is at this quantile, so that it is never one person's extreme."""
 _ABOUT: Final = (
     "Curves of RECAP, learned from training weeks only. They read named features and know no place and no person."
 )
@@ -49,7 +49,7 @@ def _learn(datasets: Sequence[Dataset], log: Callable[[str], None], *, given_tim
         trainers = [Trainer(dataset, config, Path(folder), torch.device("cpu")) for dataset in datasets]
     values = [_knot_values(trainer) for trainer in trainers]
     shared = Curves(feature_set(given_time=given_time))
-    shared.place_knots([torch.cat(found) for found in zip(*values, strict=True)], _LAST_QUANTILE)
+    shared.place_knots([torch.cat(pieces) for pieces in zip(*values, strict=True)], _LAST_QUANTILE)
     for trainer in trainers:
         curves = _curves_of(trainer)
         curves.step_FK, curves.knot_FK1 = shared.step_FK, shared.knot_FK1
@@ -76,12 +76,12 @@ def _curves_of(trainer: Trainer) -> Curves:
 def _knot_values(trainer: Trainer) -> list[Tensor]:
     """See `CurvePrior.knot_values`; a city without categories has no values of features by category."""
     assert trainer.model.curves is not None
-    found = trainer.model.curves.knot_values(trainer.histories)
+    values = trainer.model.curves.knot_values(trainer.histories)
     if trainer.dataset.num_categories > 1:
-        return found
+        return values
     of = trainer.model.curves.of
     _curves_of(trainer).disable(of.of_categories)
-    return [x[:0] if name in of.of_categories else x for name, x in zip(of.names, found, strict=True)]
+    return [x[:0] if name in of.of_categories else x for name, x in zip(of.names, values, strict=True)]
 
 
 def _describe(dataset: Dataset, cases: int) -> TrainedCity:

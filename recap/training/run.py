@@ -1,6 +1,5 @@
 """A training from dataset to checkpoint, resumable at any step."""
 
-import json
 import logging
 import platform
 import shutil
@@ -35,9 +34,11 @@ from recap.evaluation.scoring import Evaluation, evaluate, rank_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
 from recap.machine.memory import peak_bytes
 from recap.pretrained.curves_file import PretrainedCurves
-from recap.probabilities import UNFITTED
+from recap.probabilities import UNFITTED, Temperature
+from recap.scores import Scorer
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
+from recap.storage.json_text import read_json
 from recap.training.baselines import MOST_PLACES, build_baseline
 from recap.training.given_time import GivenTimeTraining
 from recap.training.group import Group
@@ -90,7 +91,8 @@ def train(
     if isinstance(config, TrainConfig) and config.model.prior.start == "pretrained":
         identity["pretrained_hash"] = (pretrained or PretrainedCurves.packaged()).hash
     shared = {"journal_folder": journal_folder, "group": group, "pretrained": pretrained}
-    with _locked(out, resume) if group.is_writer else nullcontext():  # the others come when the writer has checked
+    lock = _locked(out, resume) if group.is_writer else nullcontext()  # the others come when the writer has checked
+    with lock, torch.random.fork_rng([device] if device.type == "cuda" else []):  # the caller's numbers go on after it
         if group.is_writer:
             _check_identity(working / CONFIG, identity, config, resume)
         trainer = build_trainer(dataset, config, working, device, **shared)
@@ -116,7 +118,7 @@ def train(
 
 @contextmanager
 def _locked(out: Path, resume: bool) -> Iterator[None]:
-    """A training's folder, made and locked; what holds no file in the end is removed. Raises as `train`."""
+    """A training's folder, made and locked, and removed if it holds no file at the end. Raises as `train`."""
     _check_folder(out, resume)
     is_new, working = not out.exists(), out / TRAINING_FOLDER
     try:
@@ -167,7 +169,7 @@ def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, r
     if not resume or not path.is_file():
         return
     try:
-        earlier = json.loads(path.read_text(encoding="utf-8"))
+        earlier = read_json(path)
         started_on, trained_with = str(earlier["dataset_hash"]), dict(earlier["train"])
         with suppress(ConfigError):  # another kind of model, or retired options: no resume
             trained_with = type(config).parse(trained_with).model_dump(mode="json")
@@ -197,22 +199,10 @@ def _write_checkpoint(
     start = trainer.pretrained.hash if isinstance(trainer, Trainer) and trainer.pretrained is not None else None
     manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall, started_from=start)
     scorer = Checkpoint(out, manifest, hash="").scorer(dataset, trainer.graph, device)
-    temperature = None
-    if trainer.config.is_probabilistic:
-        validation = describe_cases(dataset, trainer.graph, c.VAL, "every_next", most=most_cases(dataset.num_pois))
-        temperature = fit_temperature(scorer, validation, trainer.checkins)
-    manifest = manifest.model_copy(update={"temperature": temperature})
+    manifest = manifest.model_copy(update={"temperature": _fitted_temperature(trainer, scorer)})
     if given_time is not None:
         manifest = given_time.add_to(out, manifest)
-    evaluation = evaluate(
-        scorer,
-        dataset,
-        trainer.graph,
-        split=c.TEST,
-        checkins=trainer.checkins,
-        most=trainer.config.test_cases,
-        temperature=(temperature or UNFITTED) if trainer.config.is_probabilistic else None,
-    )
+    evaluation = _test(trainer, scorer, manifest.temperature)
     after_test(evaluation)
     summary = _summarise(trainer, best, evaluation)
     if given_time is not None:
@@ -220,6 +210,27 @@ def _write_checkpoint(
     write_checkpoint(out, manifest, summary)
     for name in (STATE_FILE, BEST, BEST_OVERALL):
         (trainer.folder / name).unlink(missing_ok=True)
+
+
+def _fitted_temperature(trainer: TrainingLoop, scorer: Scorer) -> Temperature | None:
+    """Fitted to validation cases; None for a model without probabilities, or with too few cases."""
+    if not trainer.config.is_probabilistic:
+        return None
+    most = most_cases(trainer.dataset.num_pois)
+    validation = describe_cases(trainer.dataset, trainer.graph, c.VAL, "every_next", most=most)
+    return fit_temperature(scorer, validation, trainer.checkins)
+
+
+def _test(trainer: TrainingLoop, scorer: Scorer, temperature: Temperature | None) -> Evaluation:
+    return evaluate(
+        scorer,
+        trainer.dataset,
+        trainer.graph,
+        split=c.TEST,
+        checkins=trainer.checkins,
+        most=trainer.config.test_cases,
+        temperature=(temperature or UNFITTED) if trainer.config.is_probabilistic else None,
+    )
 
 
 def _keep_weights(out: Path, trainer: TrainingLoop) -> tuple[EpochResult, EpochResult]:
@@ -240,7 +251,7 @@ def _measure_baselines(trainer: TrainingLoop) -> dict[str, MetricsByGroup]:
     baselines, checkins = dict[str, MetricsByGroup](), trainer.checkins.to("cpu")
     for name in baselines_shown(trainer.config, dataset):
         try:
-            baseline = build_baseline(name, dataset, trainer.graph)
+            baseline = build_baseline(name, dataset, trainer.graph, say=_log.info)
             baselines[name] = metrics_by_group(rank_cases(baseline, cases, checkins))
         except (RecapError, MemoryError) as error:  # keep the training even so
             _log.warning("%s cannot be shown with the model: %s", name, error)

@@ -155,7 +155,7 @@ class Trainer(TrainingLoop):
         return squared / (2.0 * CURVE_SPREAD**2 * self.num_examples)
 
     def _losses(self, index_B: Tensor, warm_weight: float) -> tuple[Tensor, Tensor]:
-        """See `training_losses`, of some cases."""
+        """`training_losses` of some cases."""
         batch, warm_B = CaseBatch(self.checkins, self.row_N[index_B]), self.warm_N[index_B]
         if self.sampler is None:
             histories = batch.histories(target_time=self.config.model.reads_target_time)

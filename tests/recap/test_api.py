@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import torch
 from shapely.geometry import Point
 
 import recap
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.errors import CaseError, ConfigError, DataError, FolderInUseError, RecapError
+from recap.errors import CaseError, ConfigError, DataError, RecapError
 from recap.evaluation.scoring import evaluate
 from recap.history.graph import TransitionGraph
 from recap.training.baselines import build_baseline
@@ -203,26 +204,28 @@ def test_a_table_of_metrics_is_the_evaluation(name: str, protocol: Any) -> None:
     assert found.loc["all", "mrr"] == metrics["all"]["mrr"]
 
 
-def test_a_trained_model_lasts_as_long_as_its_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a folder the checkpoint goes with the model, or with the error; with one it opens again."""
+def test_a_trained_model_lasts_as_long_as_its_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without a folder the checkpoint goes with the model, or with the error; with one it opens again. Whoever trains
+    or fits keeps their own random numbers; a fit is said.
+    """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
-    data = walking_dataset()
+    data, random = walking_dataset(), torch.get_rng_state()
     steps: list[Any] = []
-    kept = recap.train(
-        data, PRESET, out=tmp_path / "kept", epochs=EPOCHS, seed=5, settings=SETTINGS, watch=steps.append
-    )
+    recap.train(data, PRESET, out=tmp_path / "kept", epochs=EPOCHS, seed=5, settings=SETTINGS, watch=steps.append)
     model = recap.train(data, PRESET, epochs=EPOCHS, seed=5, settings=SETTINGS)
     assert steps and list((tmp_path / "temporary").glob("recap-*")) == [model.name]
     table, opened = model.predict(data), recap.load(str(tmp_path / "kept"))
     assert set(table.columns) >= {"user_id", "as_of", "rank", "poi_id", "score", "probability"}
     pd.testing.assert_frame_equal(opened.predict(data), table)
     pd.testing.assert_frame_equal(opened.evaluate(data), model.evaluate(data))
+    recap.load("feature_curves").predict(data)
+    assert torch.equal(torch.get_rng_state(), random) and "Fitting the curves to small, once" in caplog.text
     del model
     gc.collect()
     assert list((tmp_path / "temporary").glob("recap-*")) == []
-    with pytest.raises(FolderInUseError):
-        recap.train(data, PRESET, out=kept.name, epochs=EPOCHS, settings=SETTINGS)
     with pytest.raises(DataError, match="no validation case"):
         recap.train(walking_dataset(users=1, days=1), PRESET, epochs=EPOCHS, settings=SETTINGS)
     gc.collect()

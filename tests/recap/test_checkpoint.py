@@ -35,7 +35,7 @@ from recap.training.trainer import Trainer
 from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused, files_limited_to
-from tests.spoiled import LISTED, change_one_byte, change_weights, write_sums_again
+from tests.spoiled import LISTED, ODD_JSON, change_one_byte, change_weights, write_sums_again
 from tests.tiny import WORDS, tiny
 from tests.worlds import CURVES, batch_of, small_city, small_training
 
@@ -190,12 +190,9 @@ NO_MANIFESTS = ("", "[]", '"x"', "{}", '{"format_version": "new"}', '{"format_ve
 NEWER = '{"format_version": 99}'
 
 
-@pytest.mark.parametrize("text", [*NO_MANIFESTS, NEWER])
+@pytest.mark.parametrize("text", [*NO_MANIFESTS, *ODD_JSON, NEWER], ids=range(11))
 def test_refuses_a_manifest_that_is_none(text: str, checkpoint: Path, city_folder: Path) -> None:
-    """Empty, other JSON, no JSON, too little: never a traceback, even where the hashes fit.
-
-    A newer one says update, not that a hash is wrong.
-    """
+    """Never a traceback, even where the hashes fit; a newer one says update, not that a hash is wrong."""
     (checkpoint / "checkpoint.json").write_text(text, encoding="latin-1")
     if text != NEWER:
         write_sums_again(checkpoint)

@@ -13,6 +13,7 @@ import torch
 from analysis.formatting import chance, percent, signed, times, user_name, weekday_clock
 from analysis.learn import lesson
 from analysis.learn.charts import Bar, Bars, Lines, Meaning, Series
+from analysis.records.accuracy import is_hit
 from analysis.records.case_groups import PANELS, is_known_place, panel_of_cases
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -91,7 +92,7 @@ def build(world: Workspace) -> lesson.Lesson:
     rows = world.cases[c.ROW].to_numpy()
     some = rows[np.unique(np.linspace(0, len(rows) - 1, min(TRIED, len(rows))).astype(int))]
     clock = max((Clock.after(given, int(row)) for row in some), key=_teaches)
-    when = [weekday_clock(int(at)) for at in clock.at_H]
+    when = [weekday_clock(int(hour)) for hour in clock.at_H]
     asked, visits = clock.asked, _visits(world, clock)
     choices = sorted(visits, key=lambda poi: -len(visits[poi]))
     first, source = int(clock.first_H[asked]), int(world.checkins.poi_T[clock.row])
@@ -113,7 +114,7 @@ def build(world: Workspace) -> lesson.Lesson:
             _picture(world, {poi: visits[poi] for poi in choices}, last),
         ),
         handles=(lesson.Handle("hour", "Time of the next check-in", tuple(when), asked),),
-        scene=lambda at: _scene(world, clock, choices, when, at[0]),
+        scene=lambda handles: _scene(world, clock, choices, when, handles[0]),
         idea=_OUTLINE.reveal,
         check=_check(plain, given),
         deeper=lesson.Deeper("next", "Ask for any time in Next", {"user": str(clock.user), "row": str(clock.row)}),
@@ -141,20 +142,20 @@ def _picture(world: Workspace, visits: dict[int, np.ndarray], last: str) -> Bars
     return Bars.of(f"The user's visits up to {last}.", f"Visits up to {last}", bars)
 
 
-def _scene(world: Workspace, clock: Clock, choices: list[int], when: list[str], at: int) -> lesson.Scene:
-    here_P, first = clock.probability_HP[at], int(clock.first_H[at])
-    finding = f"At {when[at]} the model puts {world.labels[first]} first ({chance(float(here_P[first]))})."
+def _scene(world: Workspace, clock: Clock, choices: list[int], when: list[str], hour: int) -> lesson.Scene:
+    here_P, first = clock.probability_HP[hour], int(clock.first_H[hour])
+    finding = f"At {when[hour]} the model puts {world.labels[first]} first ({chance(float(here_P[first]))})."
     lines = tuple(
         Series(shortened(world.labels[poi], _LINE), tuple(clock.probability_HP[:, poi].tolist()), meaning)
         for poi, meaning in zip(choices, _COLOURS, strict=False)
     )
-    curve = Lines(f"{finding} Probability by time.", "Time of the next check-in", tuple(when), lines, at)
+    curve = Lines(f"{finding} Probability by time.", "Time of the next check-in", tuple(when), lines, hour)
     order = np.argsort(-here_P, kind="stable")[:_SHOWN]
     bars = [
         Bar(f"{rank}. {shortened(world.labels[int(poi)], _NAME)}", float(here_P[poi]), chance(float(here_P[poi])))
         for rank, poi in enumerate(order, start=1)
     ]
-    return lesson.Scene(finding, (curve, Bars.of(finding, f"Probability at {when[at]}", bars, 1.0)), "Local time.")
+    return lesson.Scene(finding, (curve, Bars.of(finding, f"Probability at {when[hour]}", bars, 1.0)), "Local time.")
 
 
 def _check(plain: Workspace, given: Workspace) -> lesson.LessonQuestion:
@@ -166,19 +167,19 @@ def _check(plain: Workspace, given: Workspace) -> lesson.LessonQuestion:
         ("new places", f"in the top {_K}", _K, ~is_known_place(without)),
     )
     gains, facts = [], []
-    for name, found, most, mask in kinds:
+    for name, where, most, mask in kinds:
         users = without[c.USER].to_numpy()[mask]
-        hits = [table[c.RANK].to_numpy()[mask] <= most for table in (without, timed)]
+        hits = [is_hit(table, most)[mask] for table in (without, timed)]
         gain = lesson.share_of(hits[1].astype(float) - hits[0], users)
         gains.append(bool(gain.low > 0) and len(np.unique(users)) > 1)
         facts.append(
-            f"Of {len(users):,} {name}, {percent(hits[0].mean(), 1)} are {found} without the time. "
+            f"Of {len(users):,} {name}, {percent(hits[0].mean(), 1)} are {where} without the time. "
             f"With the time given {percent(hits[1].mean(), 1)} are. "
             f"Difference {signed(gain.value)}, interval [{signed(gain.low)}, {signed(gain.high)}]."
             if len(users)
             else f"There are no {name}."
         )
-    rare, new = (f"{name.capitalize()}, {found}" for name, found, _, _ in kinds)
+    rare, new = (f"{name.capitalize()}, {where}" for name, where, _, _ in kinds)
     return lesson.choose(
         "Where is the true place, with the time given, found more often than chance alone explains?",
         (rare, new, "Both", "Neither"),

@@ -71,7 +71,7 @@ def build(world: Workspace) -> lesson.Lesson:
             _shapes(),
         ),
         handles=(lesson.Handle("time", "Time since the last visit", ("never", *(_ago(hours) for hours in shown)), 3),),
-        scene=lambda at: _scene(curve, shown[at[0] - 1] if at[0] else None),
+        scene=lambda handles: _scene(curve, shown[handles[0] - 1] if handles[0] else None),
         idea=f"{_OUTLINE.reveal}{_although(ends)}",
         check=_check(world, curve),
         deeper=lesson.Deeper("explain", "See all curves in Explain", {"half": "The model"}),
@@ -155,13 +155,13 @@ def _check(world: Workspace, curve: Curve) -> lesson.LessonQuestion:
     right = int(case + 1) % len(chosen)
     value, poi = chosen[right]
     marks = dict(zip(_LETTERS, (value for value, _ in chosen), strict=True))
-    said = signed_points(curve.at(value))
+    points = signed_points(curve.at(value))
     rows = pd.DataFrame({"Mark": list(marks), "Points": [signed_points(curve.at(value)) for value in marks.values()]})
     name, when = markdown_text(world.labels[poi]), _ago(curve.feature.in_unit(value))
     return lesson.choose(
         f"{user_name(edited_case.moment.user)} was last at {name} {when}. Which mark shows this?",
         tuple(_LETTERS),
         right,
-        f"{name} is {_LETTERS[right]} and gets {said} points from this curve.",
+        f"{name} is {_LETTERS[right]} and gets {points} points from this curve.",
         Picture("The learned curve with three marks, A, B and C.", partial(_marked, curve, marks), rows),
     )

@@ -38,14 +38,14 @@ def build(world: Workspace) -> lesson.Lesson:
         intro="The graph token looks at places some hops away; each hop follows a training transition.",
         guess=lesson.choose(
             "Which number of hops has the best ratio of true to wrong places?",
-            [_hops(at + 1) for at in range(len(table))],
+            [_hops(row + 1) for row in range(len(table))],
             best,
             f"{_hops(best + 1).capitalize()} reach {percent(coverage[best])} of new transitions, among "
             f"{places[best]:,.0f} places on average.",
             _map(world, source, target, within[0], f"Map of {world.name}: places one hop from the start."),
         ),
-        handles=(lesson.Handle("hops", "Hops", tuple(str(at + 1) for at in range(len(table)))),),
-        scene=lambda at: _scene(world, table, source, target, within[at[0]], at[0]),
+        handles=(lesson.Handle("hops", "Hops", tuple(str(row + 1) for row in range(len(table)))),),
+        scene=lambda handles: _scene(world, table, source, target, within[handles[0]], handles[0]),
         idea=_OUTLINE.reveal,
         check=_check(places, coverage, best),
         deeper=lesson.Deeper("long_tail", "See it in Long tail"),
@@ -57,16 +57,16 @@ def _hops(number: int) -> str:
 
 
 def _scene(
-    world: Workspace, table: pd.DataFrame, source: int, target: int, inside: np.ndarray, at: int
+    world: Workspace, table: pd.DataFrame, source: int, target: int, inside: np.ndarray, row_shown: int
 ) -> lesson.Scene:
-    found = "with" if target in inside else "without"
-    finding = f"{_hops(at + 1)}: {len(inside):,} of {world.dataset.num_pois:,} places, {found} the true one."
+    holds = "with" if target in inside else "without"
+    finding = f"{_hops(row_shown + 1)}: {len(inside):,} of {world.dataset.num_pois:,} places, {holds} the true one."
     bars = [
         Bar(
             _hops(row["n"]),
             row["snr_x1000"],
             f"{row['snr_x1000']:.1f}: {percent(row['coverage'])} among {row['avg_candidates']:,.0f} places",
-            "model" if row["n"] == at + 1 else "baseline",
+            "model" if row["n"] == row_shown + 1 else "baseline",
         )
         for row in table.to_dict(orient="records")
     ]
@@ -91,7 +91,7 @@ def _map(world: Workspace, source: int, target: int, inside: np.ndarray, says: s
 
 def _farthest(world: Workspace, cases: pd.DataFrame) -> pd.Series:
     ends = (cases[c.SOURCE].to_numpy(), cases[c.TARGET].to_numpy())
-    distance = distance_km(*(values[at] for at in ends for values in (world.latitude, world.longitude)))
+    distance = distance_km(*(values[place] for place in ends for values in (world.latitude, world.longitude)))
     return cases.iloc[int(np.nanargmax(distance))]
 
 

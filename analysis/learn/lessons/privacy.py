@@ -49,10 +49,10 @@ def build(world: Workspace) -> Lesson:
             picture=_chart(world, user, 1),
         ),
         handles=(
-            Handle("points", "Places shown", tuple(str(at + 1) for at in range(_MOST_POINTS)), _POINTS - 1),
+            Handle("points", "Places shown", tuple(str(point + 1) for point in range(_MOST_POINTS)), _POINTS - 1),
             Handle("k", "k: how many users must match", tuple(map(str, KS)), START_K),
         ),
-        scene=lambda at: _scene(world, user, at[0] + 1, KS[at[1]]),
+        scene=lambda handles: _scene(world, user, handles[0] + 1, KS[handles[1]]),
         idea=_OUTLINE.reveal,
         check=share_question(
             f"Now places of fewer than {KS[START_K]} users become map cells, and times become weekday and part of the "
@@ -73,8 +73,8 @@ def choose_user(world: Workspace) -> int:
 def _chart(world: Workspace, user: int, number: int, *more: Bar) -> Bars:
     places, exact = trail(world, user)[:number], MaskedPlaces.exact(world)
     bars = [
-        Bar("1 place" if at == 0 else f"{at + 1} places", count, f"{count:,}", "truth")
-        for at, count in enumerate(_matching(world, exact, places[: at + 1]) for at in range(len(places)))
+        Bar("1 place" if last == 0 else f"{last + 1} places", count, f"{count:,}", "truth")
+        for last, count in enumerate(_matching(world, exact, places[: last + 1]) for last in range(len(places)))
     ]
     bars += more
     return Bars.of("Users who match:", "Users who match", bars)

@@ -60,10 +60,12 @@ def build(world: Workspace) -> lesson.Lesson:
                 "threshold", "Rare means seen at most … times", tuple(map(str, range(_MOST + 1))), TAIL_MAX_COUNT
             ),
         ),
-        scene=lambda at: _scene(shares, records, is_popular, at[0]),
+        scene=lambda handles: _scene(shares, records, is_popular, handles[0]),
         idea=f"{_OUTLINE.reveal}{_who_finds(world, is_popular)}",
         check=_check(world, cases),
-        deeper=lesson.Deeper("long_tail", "Move the threshold in Long tail", moved=lambda at: {"eta": str(at[0])}),
+        deeper=lesson.Deeper(
+            "long_tail", "Move the threshold in Long tail", moved=lambda handles: {"eta": str(handles[0])}
+        ),
     )
 
 
@@ -75,11 +77,11 @@ def _who_finds(world: Workspace, is_popular: np.ndarray) -> str:
         return ""
     transitions, visits = (is_hit(world.with_model(name).records(), _K) for name in ("markov", "visit_count"))
     new = asked & ~is_known_place(cases)
-    said = (
+    text = (
         f" Training never saw {count_of(int(asked.sum()), 'next transition')} to popular places. Counting transitions "
     )
-    said += f"finds {percent(transitions[asked].mean())} of them, counting past visits {percent(visits[asked].mean())}"
-    return f"{said}; of those to places new to the user {percent(visits[new].mean())}." if new.any() else f"{said}."
+    text += f"finds {percent(transitions[asked].mean())} of them, counting past visits {percent(visits[asked].mean())}"
+    return f"{text}; of those to places new to the user {percent(visits[new].mean())}." if new.any() else f"{text}."
 
 
 def _sample(world: Workspace, cases: pd.DataFrame) -> Bars:
@@ -116,12 +118,12 @@ def _scene(
     columns = tuple(map(str, range(len(shares))))
     curve = Lines(f"{finding} Two rising lines.", "Threshold", columns, lines, threshold)
     is_rare = records[c.TRANSITION_COUNT].to_numpy() <= threshold
-    found, users = records[c.RANK].to_numpy() <= _K, records[c.USER].to_numpy()
+    hit_N, users = is_hit(records, _K), records[c.USER].to_numpy()
     bars = []
     for rare, kind in ((False, "Frequent"), (True, "Rare")):
         for popular, place in ((True, "popular place"), (False, "other place")):
             mask = (is_rare == rare) & (is_popular == popular)
-            share = lesson.share_of(found[mask], users[mask])
+            share = lesson.share_of(hit_N[mask], users[mask])
             value = share.value if mask.any() else 0.0
             meaning: Meaning = "truth" if rare else "baseline"
             bars.append(Bar(f"{kind}, {place}", value, percent(value), meaning, share.low, share.high))

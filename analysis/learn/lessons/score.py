@@ -83,7 +83,7 @@ def build(world: Workspace) -> lesson.Lesson:
             _picture(flow),
         ),
         handles=(lesson.Handle("groups", "Groups added up", tuple(map(str, range(len(order) + 1))), 1),),
-        scene=lambda at: _scene(flow, order, gaps, at[0]),
+        scene=lambda handles: _scene(flow, order, gaps, handles[0]),
         idea=_OUTLINE.reveal,
         check=_check(world, edited, order),
         deeper=lesson.Deeper("explain", "Open this case in Explain", {"case": str(case)}),
@@ -93,7 +93,7 @@ def build(world: Workspace) -> lesson.Lesson:
 def _picture(flow: ModelFlow) -> Picture:
     rows = pd.DataFrame(
         [
-            {"Part": part.title, **{place.name: points(part.adds[at]) for at, place in enumerate(flow.places)}}
+            {"Part": part.title, **{place.name: points(part.adds[number]) for number, place in enumerate(flow.places)}}
             for part in flow.parts
             if part.adds is not None
         ]

@@ -9,6 +9,7 @@ from analysis.learn import lesson
 from analysis.learn.charts import Way
 from analysis.learn.toy_lesson import opened_town, parts_training, poi_of, town_map
 from analysis.learn.toy_town import SQUARES, TOWN_PLACES, place_name, square_of, stop_of
+from analysis.records.accuracy import is_hit
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.history.graph import TAIL_MAX_COUNT
@@ -29,8 +30,7 @@ def found_with_path(world: Workspace) -> np.ndarray:
     """Found test cases of rare transitions with a two-hop path to the true place."""
     cases = world.cases
     rare = cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT
-    found = world.ablations()[c.RANK].to_numpy() <= _K
-    return np.flatnonzero(rare & found & cases[c.TWO_STEP_WALK].to_numpy(bool))
+    return np.flatnonzero(rare & is_hit(world.ablations(), _K) & cases[c.TWO_STEP_WALK].to_numpy(bool))
 
 
 def build(world: Workspace) -> lesson.Lesson:
@@ -66,7 +66,7 @@ def build(world: Workspace) -> lesson.Lesson:
                 "list",
             ),
         ),
-        scene=lambda at: _scene(town, source, target, poi_of(town, _MIDDLES[at[0]])),
+        scene=lambda handles: _scene(town, source, target, poi_of(town, _MIDDLES[handles[0]])),
         idea=_OUTLINE.reveal,
         check=_check(world, len(unseen), int(unseen[c.TWO_STEP_WALK].sum())),
         deeper=_deeper(world, int(unseen.index[0])),

@@ -131,13 +131,13 @@ def build(world: Workspace) -> lesson.Lesson:
     def race(weights: HabitWeights) -> MeanInterval:
         return lesson.share_of(habits.found(weights), habits.users_N)
 
-    alone = [race(_weights(trained, *(float(at == one) for at in range(3)))) for one in range(3)]
+    alone = [race(_weights(trained, *(float(handle == one) for handle in range(3)))) for one in range(3)]
     best = int(np.argmax([share.value for share in alone]))
     listed = ", ".join(f"{name.lower()} {percent(share.value, 1)}" for name, share in zip(_TERMS, alone, strict=True))
     reference = race(trained)
 
-    def scene(at: tuple[int, ...]) -> lesson.Scene:
-        return _scene(habits, trained, reference, alone, _weights(trained, *(STEP * position for position in at)))
+    def scene(handles: tuple[int, ...]) -> lesson.Scene:
+        return _scene(habits, trained, reference, alone, _weights(trained, *(STEP * position for position in handles)))
 
     return lesson.Lesson(
         _OUTLINE,
@@ -174,7 +174,8 @@ def _picture(world: Workspace, habits: Habits) -> Bars:
     order = np.lexsort((since, -count))[:_SHOWN]
     labels = [shortened(world.labels[int(poi)], 28) for poi in habits.poi_V[pairs]]
     bars = tuple(
-        Bar(labels[at], float(count[at]), f"last visit {recency_read(int(since[at]))}", "revisits") for at in order
+        Bar(labels[place], float(count[place]), f"last visit {recency_read(int(since[place]))}", "revisits")
+        for place in order
     )
     listed = "; ".join(f"{bar.label}: {times(int(bar.value))}, {bar.text}" for bar in bars)
     return Bars(f"{user_name(int(habits.users_N[0]))}'s most visited places. {listed}.", "Visits of one user", bars)
@@ -219,8 +220,8 @@ def _check(habits: Habits, trained: HabitWeights) -> lesson.LessonQuestion:
         lesson.require(often != late, "In this city nobody has two places to return to.")
     pair = trained.points(count[[often, late]], since[[often, late]])
     labels = [
-        f"{name}: visited {times(int(count[at]))}, last visit {recency_read(int(since[at]))}"
-        for name, at in (("A", often), ("B", late))
+        f"{name}: visited {times(int(count[place]))}, last visit {recency_read(int(since[place]))}"
+        for name, place in (("A", often), ("B", late))
     ]
     return lesson.choose(
         "Two places of one user. Which gets more points from the model's weights?",

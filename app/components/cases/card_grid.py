@@ -47,9 +47,9 @@ def show_cards(source: Source, shelf: Shelf, entries: Sequence[CardEntry], chose
     searched = tables.recipe_tables(source)
     number = int(st.session_state.get("cards_shown", PAGE))
     grid = st.grid(2, min_column_width=270, border=True)
-    for at, entry in enumerate(entries[:number]):
+    for position, entry in enumerate(entries[:number]):
         with grid.cell():
-            _card(source, searched, shelf, entry, f"{at + 1} of {len(entries):,}", entry == chosen)
+            _card(source, searched, shelf, entry, f"{position + 1} of {len(entries):,}", entry == chosen)
     if len(entries) > number:
         act_button(
             f"Show {min(PAGE, len(entries) - number)} more",
@@ -79,9 +79,9 @@ def _card(source: Source, searched: RecipeTables, shelf: Shelf, entry: CardEntry
         )
     ranks = [f"{markdown_text(name)} {rank}" for name, rank in card.ranks]
     with st.container(gap=None):
-        said = card.sentence or _written(entry)
-        if said:
-            st.markdown(markdown_text(shortened(said, 100)))
+        sentence = card.sentence or _written(entry)
+        if sentence:
+            st.markdown(markdown_text(shortened(sentence, 100)))
         kept = words.collections_line(shelf.titles_with(entry.saved.name) if entry.saved else ())
         quiet(" · ".join([*ranks[:-1], f"**{ranks[-1]}**", card.seen, *([kept] if kept else [])]))
 

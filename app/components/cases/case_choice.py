@@ -46,14 +46,14 @@ class Listed:
     collection: Stored[Collection] | None = None
 
 
-def current_list(found: Mapping[RecipeName, FoundCases]) -> str:
+def current_list(recipes: Mapping[RecipeName, FoundCases]) -> str:
     """The recipe of a link or pill, or the saved cases; "Clear first choice, missed" by default."""
     link = address.linked("list")
     if link is not None and link["list"] in _LISTS:
         st.session_state["case_list"] = link["list"]
     elif link is not None and link["list"] is not None:
         st.warning(words.OTHER_LIST)
-    name = str(st.session_state.get("case_list") or next((name for name in RECIPES if found[name].count), RECIPES[0]))
+    name = str(st.session_state.get("case_list") or next((name for name in RECIPES if recipes[name].count), RECIPES[0]))
     address.write(list=name)
     return name
 
@@ -85,21 +85,21 @@ def search_box() -> None:
     pick(st.text_input, "Search", "", search, *_FIELDS, key="search_cases", value=current_search(), **look)
 
 
-def list_pills(found: Mapping[RecipeName, FoundCases], saved: int, chosen: str) -> None:
+def list_pills(recipes: Mapping[RecipeName, FoundCases], saved: int, chosen: str) -> None:
     def choose() -> None:
         picked = st.session_state["list_pills"] or chosen
         address.choose("search", None)
         st.session_state.update(case_list=picked, cards_shown=PAGE)
 
     def label(name: str) -> str:
-        return f"Saved {saved:,}" if name == SAVED else f"{LABELS[name]} {_count(found[name])}"  # type: ignore[index]
+        return f"Saved {saved:,}" if name == SAVED else f"{LABELS[name]} {_count(recipes[name])}"  # type: ignore[index]
 
     shown = None if current_search() else chosen
     pick(st.pills, "List", _LISTS, choose, *_FIELDS, key="list_pills", value=shown, format_func=label)
 
 
-def _count(found: FoundCases) -> str:
-    return "–" if found.absent else f"{found.count:,}"
+def _count(recipe: FoundCases) -> str:
+    return "–" if recipe.absent else f"{recipe.count:,}"
 
 
 def collection_picker(shelf: Shelf) -> None:
@@ -119,14 +119,14 @@ def collection_picker(shelf: Shelf) -> None:
 
 
 def choose_cases(
-    source: Source, found: Mapping[RecipeName, FoundCases], mine: list[Stored[SavedCase]], shelf: Shelf, chosen: str
+    source: Source, recipes: Mapping[RecipeName, FoundCases], mine: list[Stored[SavedCase]], shelf: Shelf, chosen: str
 ) -> Listed:
     search = current_search()
     if search:
         return _searched(source, mine, search)
     if chosen == SAVED:
         return _saved(shelf, mine)
-    recipe = found[RECIPES[RECIPES.index(chosen)]]
+    recipe = recipes[RECIPES[RECIPES.index(chosen)]]
     entries = [CardEntry(int(case), None, recipe) for case in recipe.cases]
     title = LABELS[recipe.recipe] if recipe.absent else recipe.headline
     return Listed(title, recipe.absent or recipe.meaning, LABELS[recipe.recipe], entries, {"recipe": recipe.recipe})

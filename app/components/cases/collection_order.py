@@ -27,17 +27,17 @@ def show_order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool)
         change_library(lambda: open_library().change(collection, transform(collection.value)))
 
     with st.container(gap=None):
-        for at, stored in enumerate(there):
+        for position, stored in enumerate(there):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 if read_only:
-                    st.markdown(f"{at + 1} {markdown_text(shortened(stored.value.title, 44))}")
+                    st.markdown(f"{position + 1} {markdown_text(shortened(stored.value.title, 44))}")
                     continue
                 name = stored.name
                 _title_box(stored)
                 up, down = (partial(Collection.moved, case=name, by=by) for by in (-1, 1))
                 gone_from = partial(Collection.without_case, case=name)
-                _move("arrow_upward", f"earlier-{name}", "Earlier", at > 0, change, up)
-                _move("arrow_downward", f"later-{name}", "Later", at + 1 < len(there), change, down)
+                _move("arrow_upward", f"earlier-{name}", "Earlier", position > 0, change, up)
+                _move("arrow_downward", f"later-{name}", "Later", position + 1 < len(there), change, down)
                 _move("close", f"leave-{name}", "Remove from this collection", True, change, gone_from)
     if gone:
         quiet(words.gone_line(gone))
@@ -77,7 +77,7 @@ def _move(icon: str, key: str, help: str, possible: bool, *act: Any) -> None:
     act_button("", key, *act, icon=icon, type="tertiary", help=help, disabled=not possible)
 
 
-def change_library(action: Callable[[], object], said: str = "") -> None:
+def change_library(action: Callable[[], object], note: str = "") -> None:
     """Change the library and say so; a refusal becomes a message, and typed text stays."""
     try:
         done = action()
@@ -85,6 +85,6 @@ def change_library(action: Callable[[], object], said: str = "") -> None:
         st.session_state[SAID] = str(error)
     else:
         if isinstance(done, Stored) and isinstance(done.value, SavedCase):
-            said = words.saved_line(done.value.link.case)
-        if said:
-            st.toast(said)
+            note = words.saved_line(done.value.link.case)
+        if note:
+            st.toast(note)

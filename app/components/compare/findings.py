@@ -28,10 +28,10 @@ from recap.machine.printable import markdown_text
 _DIFFERENCES_PX: Final = 540
 
 
-def show_differences(source: Source, found: Comparison) -> None:
-    section(words.differences_title(found.metric))
-    figure = drawn(plot_differences, found.bins, a=found.a, b=found.b, metric=found.metric)
-    alt = words.differences_alt(found)
+def show_differences(source: Source, result: Comparison) -> None:
+    section(words.differences_title(result.metric))
+    figure = drawn(plot_differences, result.bins, a=result.a, b=result.b, metric=result.metric)
+    alt = words.differences_alt(result)
     event = show_wide(figure, "differences", alt, _DIFFERENCES_PX, on_select="rerun", selection_mode="points")
     chosen = next((point["customdata"] for point in event["selection"]["points"] if point.get("customdata")), None)
     if chosen is not None:
@@ -47,11 +47,11 @@ def _open_cases(source: Source, chosen: CaseSelection) -> None:
     st.toast(words.EMPTY_BIN)
 
 
-def show_seeds(found: Comparison) -> None:
+def show_seeds(result: Comparison) -> None:
     section("Difference of each seed, points")
-    if found.seeds is not None:
-        show_figure(drawn(plot_seeds, found.seeds, found.rows), "seeds", words.SEEDS_ALT)
-    quiet(markdown_text(words.seeds_line(found)))
+    if result.seeds is not None:
+        show_figure(drawn(plot_seeds, result.seeds, result.rows), "seeds", words.SEEDS_ALT)
+    quiet(markdown_text(words.seeds_line(result)))
 
 
 def show_reliability(a: Ranker, b: Ranker) -> None:
@@ -66,13 +66,13 @@ def show_reliability(a: Ranker, b: Ranker) -> None:
     quiet(markdown_text(words.reliability_line({label: calibration_error(curve) for label, curve in curves.items()})))
 
 
-def show_numbers(found: Comparison) -> None:
+def show_numbers(result: Comparison) -> None:
     """One row for each group, with its interval, the larger p and the verdict."""
-    table = pd.DataFrame([_row(row, found) for row in found.rows.to_dict(orient="records")])
+    table = pd.DataFrame([_row(row, result) for row in result.rows.to_dict(orient="records")])
     if state.window_width() != "wide":  # the sentence above has these two
         table = table.drop(
             columns=[
-                name for name in table if str(name).strip() in {words.only_title(side) for side in (found.a, found.b)}
+                name for name in table if str(name).strip() in {words.only_title(side) for side in (result.a, result.b)}
             ]
         )
     right = {name: st.column_config.TextColumn(alignment="right") for name in table.columns[1:-1]}
@@ -86,22 +86,22 @@ def show_numbers(found: Comparison) -> None:
         column_config={"Transitions": st.column_config.TextColumn(width=210), "Better": better, **right},
         alt=words.NUMBERS_ALT,
     )
-    quiet(markdown_text(words.cases_sentence(found)))
+    quiet(markdown_text(words.cases_sentence(result)))
 
 
-def _row(row: dict, found: Comparison) -> dict[str, str]:
-    cells, metric = words.row_cells(row, found), METRIC_LABELS[found.metric]
+def _row(row: dict, result: Comparison) -> dict[str, str]:
+    cells, metric = words.row_cells(row, result), METRIC_LABELS[result.metric]
     indent = "\u2003" if row["group"] in ("once", "never") else ""
-    again = " " if found.a == found.b else ""  # a column needs its own name
+    again = " " if result.a == result.b else ""  # a column needs its own name
     return {
         "Transitions": indent + GROUP_LABELS[row["group"]],
         "Cases": cells["cases"],
-        f"{metric}, {found.a}": cells["a"],
-        f"{metric}, {found.b}{again}": cells["b"],
+        f"{metric}, {result.a}": cells["a"],
+        f"{metric}, {result.b}{again}": cells["b"],
         "Points": cells["points"],
         "95 % interval": cells["interval"],
-        words.only_title(found.a): cells["only_a"],
-        words.only_title(found.b) + again: cells["only_b"],
+        words.only_title(result.a): cells["only_a"],
+        words.only_title(result.b) + again: cells["only_b"],
         "p": cells["p"],
         "Better": cells["better"],
     }

@@ -29,21 +29,21 @@ _CLICKED: Final = "_flipped_row"
 _HEIGHT: Final = 317
 
 
-def show_flipped_cases(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str, num_cases: int) -> None:
+def show_flipped_cases(source: Source, a: Ranker, b: Ranker, result: Comparison, cell: str, num_cases: int) -> None:
     """The list, and next to it the clicked case or the first one."""
-    listed = comparisons.cell_cases(a, b, found.k, cell)
+    listed = comparisons.cell_cases(a, b, result.k, cell)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         section("Cases that flipped")
         with st.container(horizontal=True, vertical_alignment="center"):
-            _cell_control(found, cell)
+            _cell_control(result, cell)
             st.space("stretch")
-            _open_all(source, a, b, found, cell, listed)
+            _open_all(source, a, b, result, cell, listed)
         if listed.empty:
-            quiet(words.no_flipped_case(cell_label(cell, found.a, found.b)))
+            quiet(words.no_flipped_case(cell_label(cell, result.a, result.b)))
         else:
-            title = words.ranks_title(found.a, found.b)
-            _show_list(source, listed, title, f"flipped-{a.token[:12]}-{b.token[:12]}-{found.k}-{cell}")
+            title = words.ranks_title(result.a, result.b)
+            _show_list(source, listed, title, f"flipped-{a.token[:12]}-{b.token[:12]}-{result.k}-{cell}")
     case = _current_open(num_cases)
     if case is None and not listed.empty:
         case = int(listed[c.CASE].iloc[0])
@@ -52,8 +52,8 @@ def show_flipped_cases(source: Source, a: Ranker, b: Ranker, found: Comparison, 
             _show_case(source, a, b, case)
 
 
-def _cell_control(found: Comparison, cell: str) -> None:
-    row, names = found.row("all"), dict(zip(("only_a", "only_b"), both_in_sentence(found.a, found.b), strict=True))
+def _cell_control(result: Comparison, cell: str) -> None:
+    row, names = result.row("all"), dict(zip(("only_a", "only_b"), both_in_sentence(result.a, result.b), strict=True))
 
     def choose() -> None:
         address.choose("cell", st.session_state["cell_control"])
@@ -63,11 +63,11 @@ def _cell_control(found: Comparison, cell: str) -> None:
     pick(st.segmented_control, "Found by", FLIPPED, choose, *_FIELDS, key="cell_control", value=cell, **look)
 
 
-def _open_all(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str, listed: pd.DataFrame) -> None:
+def _open_all(source: Source, a: Ranker, b: Ranker, result: Comparison, cell: str, listed: pd.DataFrame) -> None:
     if len(listed) and st.button(
         "All in Walk", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key="cell-walk"
     ):
-        chosen = HitSelection(a.token, b.token, found.k, cell)
+        chosen = HitSelection(a.token, b.token, result.k, cell)
         case = str(listed[c.CASE].iloc[0])
         address.go(WALK, state.link_to(b.shown or a.shown or source, cases=chosen.text, case=case))
 

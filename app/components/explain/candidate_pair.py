@@ -32,11 +32,11 @@ def current_pair(moment: Moment, usual: int, num_places: int) -> PlacePair:
     """
     owner, pair = st.session_state.get(_KEY) or (None, (None, None))
     chosen = list(pair) if owner == moment else [None, None]
-    for at, asked in enumerate((address.linked(*_FIELDS) or {}).values()):
+    for which, asked in enumerate((address.linked(*_FIELDS) or {}).values()):
         number = link_number(asked, num_places)
-        chosen[at] = None if number < 0 else number
+        chosen[which] = None if number < 0 else number
         if number < 0 and asked is not None:
-            st.warning(sentences.other_place(at))
+            st.warning(sentences.other_place(which))
     if chosen[1] is not None and chosen[1] == (usual if chosen[0] is None else chosen[0]):
         chosen[1] = None
     about, against = (None if chosen[0] == usual else chosen[0]), chosen[1]
@@ -77,11 +77,11 @@ def back_to_truth(shown: CaseExplanation, pair: PlacePair) -> None:
 
 def search_place(source: Source, moment: Moment, text: str, taken: int) -> int | None:
     """The best-ranked place with this name or else containing it, or None."""
-    found = places_named(open_workspace(source).at(moment).labels, text, taken)
-    if not found:
+    places = places_named(open_workspace(source).at(moment).labels, text, taken)
+    if not places:
         return None
     total_P = build_edited_case(open_ranker(source, moment), moment).total_P
-    return max(found, key=lambda poi: float(total_P[poi]))
+    return max(places, key=lambda poi: float(total_P[poi]))
 
 
 def _picked(source: Source, shown: CaseExplanation, pair: PlacePair) -> None:

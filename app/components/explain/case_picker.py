@@ -56,8 +56,8 @@ def case_picker(source: Source, moment: Moment) -> None:
 
 def _picked(source: Source) -> None:
     chosen = st.session_state["explained_case"]
-    found = find_case(open_workspace(source), chosen) if isinstance(chosen, str) else chosen
-    if found is None:
+    picked = find_case(open_workspace(source), chosen) if isinstance(chosen, str) else chosen
+    if picked is None:
         st.session_state["case_unknown"] = str(chosen)
     else:
-        state.set_case(int(found))
+        state.set_case(int(picked))

@@ -50,7 +50,7 @@ def _page(source: Source, moment: Moment, flow: ModelFlow) -> None:
         st.session_state[_PART] = words.SCORE_PART
     halves = st.grid(4, min_column_width=_NARROW)
     with halves.cell(column_span=3):
-        names_of = [f"{words.GLYPHS[flow.roles[at]]} {markdown_text(flow.places[at].name)}" for at in (0, 1)]
+        names_of = [f"{words.GLYPHS[flow.roles[which]]} {markdown_text(flow.places[which].name)}" for which in (0, 1)]
         place = choose_one("Place", [0, 1], key=_PLACE, named=names_of.__getitem__)
         figure = drawn(plot_flow, flow, place=place, opened=st.session_state[_PART])
         alt = describe_flow_picture(flow, place)

@@ -88,8 +88,8 @@ def show_listed_ranks(source: Source, case: Moment) -> None:
     names = prediction.candidates["name"].head(prediction.num_best).astype(str).tolist()
     truth = opened.labels[int(prediction.case[c.TARGET])] if show_truth else None
     rank = prediction.target_rank
-    said = describe_listed(model_label(source), truth, None if math.isnan(rank) else rank, names)
-    st.title(shown_sentence(said, {"target": "orange", "runner_up": "blue"}), anchor=False)
+    sentence = describe_listed(model_label(source), truth, None if math.isnan(rank) else rank, names)
+    st.title(shown_sentence(sentence, {"target": "orange", "runner_up": "blue"}), anchor=False)
     st.markdown(from_line(opened.labels[int(prediction.case[c.SOURCE])]))
     quiet(imported_sentence(source, case.case))
     open_case_button(WALK, source, case, key="walk")

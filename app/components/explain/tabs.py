@@ -93,7 +93,7 @@ def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edit
         )
     with halves.cell():
         st.session_state[_PATHS_TABLE] = ticked_rows(
-            [at for at, path in enumerate(paths) if path.middle in gone] + [len(paths)] * is_off
+            [row for row, path in enumerate(paths) if path.middle in gone] + [len(paths)] * is_off
         )
         st.dataframe(
             _path_table(shown, paths, cut, part, is_off=is_off),
@@ -134,7 +134,7 @@ def _path_table(
 
 def _cut_ticked(choose: Choose, middles: list[int]) -> None:
     rows = set(st.session_state[_PATHS_TABLE]["selection"]["rows"])
-    choose({middle for at, middle in enumerate(middles) if at in rows}, off=len(middles) in rows)
+    choose({middle for row, middle in enumerate(middles) if row in rows}, off=len(middles) in rows)
 
 
 def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:

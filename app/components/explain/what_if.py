@@ -204,11 +204,11 @@ def visits_table(
 ) -> None:
     """A row for each visit of these numbers; those that edits remove are ticked, and a tick removes one."""
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
-    st.session_state[key] = ticked_rows([at for at, number in enumerate(numbers) if number in removed])
+    st.session_state[key] = ticked_rows([row for row, number in enumerate(numbers) if number in removed])
 
     def remove() -> None:
         chosen = st.session_state[key]["selection"]["rows"]
-        remove_visits(source, moment, set(numbers), {numbers[at] for at in chosen if at < len(numbers)})
+        remove_visits(source, moment, set(numbers), {numbers[row] for row in chosen if row < len(numbers)})
 
     st.dataframe(pd.DataFrame(rows), hide_index=True, key=key, on_select=remove, selection_mode="multi-row", **look)
 

@@ -53,7 +53,7 @@ def show_class_answers(source: Source, room: Classroom) -> None:
     """The current question with its number of answers, and from a few on how many chose which."""
     section("The class's answers")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        titles = [f"{at + 1}. {entry.outline.title}" for at, entry in enumerate(COURSE)]
+        titles = [f"{which + 1}. {entry.outline.title}" for which, entry in enumerate(COURSE)]
         options = range(len(titles))
         number = st.selectbox("Lesson", options, format_func=titles.__getitem__, key="learn_class_lesson", width=320)
         kind = choose_one("Question", list(_KINDS), key="learn_class_kind", named=_KINDS.__getitem__)

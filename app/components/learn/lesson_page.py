@@ -10,11 +10,7 @@ from analysis.glossary import TERMS
 from analysis.learn.course import COURSE
 from analysis.learn.lesson import Lesson, LessonQuestion, LessonUnavailableError, Scene, Training
 from analysis.learn.progress import CourseProgress
-from app import (
-    address,
-    state,
-    threads,  # noqa: F401 # one thread
-)
+from app import address, state
 from app.cached import learn as cached
 from app.classroom import current_classroom
 from app.components.learn import place, words
@@ -23,6 +19,7 @@ from app.components.learn.scenes import move_handles, one_handle, show_chart, sh
 from app.components.text import act_button, quiet, section
 from app.pages import PAGES
 from app.sources import Source
+from app.threads import share_cores
 from recap.machine.printable import markdown_text
 
 _NARROW: Final = 240
@@ -49,8 +46,8 @@ def show_lesson(source: Source, number: int, progress: CourseProgress) -> None:
         return
     halves = st.grid(3, min_column_width=_NARROW, gap="medium")
     with halves.cell(column_span=2):
-        at = move_handles(lesson)
-        show_scene(cached.scene(source, number, at), f"learn_{outline.key}", lesson)
+        positions = move_handles(lesson)
+        show_scene(cached.scene(source, number, positions), f"learn_{outline.key}", lesson)
     with halves.cell():
         with st.container(key=_MAIN):
             _reply(lesson, guess)
@@ -61,7 +58,7 @@ def show_lesson(source: Source, number: int, progress: CourseProgress) -> None:
     if lesson.training is not None:
         with st.expander(lesson.training.label):
             _show_training(lesson, lesson.training)
-    _further(source, lesson, number, at)
+    _further(source, lesson, number, positions)
 
 
 def _given(answer: int | None, question: LessonQuestion) -> int | None:
@@ -93,7 +90,7 @@ def _answers(question: LessonQuestion, key: str, given: int | None, answer: Call
         "Your answer",
         range(len(question.choices)),
         index=given,
-        format_func=lambda at: question.choices[at].label,
+        format_func=lambda choice: question.choices[choice].label,
         key=key,
         label_visibility="collapsed",
     )
@@ -105,12 +102,12 @@ def _answers(question: LessonQuestion, key: str, given: int | None, answer: Call
         st.info(question.choices[given].reply, icon=icon)
 
 
-def _further(source: Source, lesson: Lesson, number: int, at: tuple[int, ...]) -> None:
+def _further(source: Source, lesson: Lesson, number: int, positions: tuple[int, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         _go_on(number)
         if st.button(lesson.deeper.label, icon=":material/map:", type="tertiary", key="learn_deeper"):
             page = next(page for page in PAGES if page.name == lesson.deeper.view)
-            params = {**lesson.deeper.params, **lesson.deeper.moved(at)}
+            params = {**lesson.deeper.params, **lesson.deeper.moved(positions)}
             address.go(page, state.link_to(source, **params))
         with st.popover("Words", icon=":material/menu_book:", type="tertiary", key="learn_words"):
             for key in lesson.outline.terms:
@@ -124,26 +121,27 @@ def _show_training(lesson: Lesson, training: Training) -> None:
     key = f"learn_{lesson.outline.key}_training"
     st.markdown(training.words)
     row = st.grid(min(3, len(training.handles)), min_column_width=230)
-    at = []
+    positions = []
     for handle in training.handles:
         with row.cell():
             name = f"{key}_{handle.name}"
             st.session_state.setdefault(name, handle.start)
-            at.append(one_handle(handle, name))
+            positions.append(one_handle(handle, name))
     clicked = st.button("Train", key=f"{key}_run", icon=":material/play_arrow:")
     shown = st.container()
     made: dict[tuple[int, ...], Scene] = st.session_state.setdefault(f"{key}_made", {})
     with shown:
-        if clicked and tuple(at) not in made:
+        if clicked and tuple(positions) not in made:
             bar = st.progress(0.0, "Starting")
 
             def report(done: int, total: int, words: str) -> None:
                 bar.progress(min(done / total, 1.0), words)
 
-            made[tuple(at)] = training.run(tuple(at), report)
+            share_cores()
+            made[tuple(positions)] = training.run(tuple(positions), report)
             bar.empty()
-        if tuple(at) in made:
-            show_scene(made[tuple(at)], f"{key}_result")
+        if tuple(positions) in made:
+            show_scene(made[tuple(positions)], f"{key}_result")
         elif made:
             quiet(words.TRAIN_AGAIN)
 

@@ -68,6 +68,6 @@ def start_handles(lesson: Lesson) -> None:
 
 def handle_positions(lesson: Lesson) -> tuple[int, ...]:
     """The positions of the handles; moved ones are written into the link."""
-    at = tuple(int(st.session_state[handle_key(lesson, handle)]) for handle in lesson.handles)
-    address.write(at=None if at == lesson.start else ".".join(map(str, at)))
-    return at
+    positions = tuple(int(st.session_state[handle_key(lesson, handle)]) for handle in lesson.handles)
+    address.write(at=None if positions == lesson.start else ".".join(map(str, positions)))
+    return positions

@@ -84,19 +84,19 @@ def invite_button(source: Source) -> None:
     hosts, port = st.get_option("server.allowedHosts") or [], int(st.get_option("server.port"))
     first, *_ = find_sources(AppSettings.from_environment())
     fields = "" if source.token == first.token else f"?source={source.token}"
-    found = [f"{address}/{LEARN.name}{fields}" for address in addresses_for_others(hosts, port, st.context.url)]
+    links = [f"{address}/{LEARN.name}{fields}" for address in addresses_for_others(hosts, port, st.context.url)]
 
     @st.dialog("Open this page", width="large")
     def show() -> None:
         chosen = st.selectbox(
-            "Address for the class", found, key="learn_address", accept_new_options=True, help=words.ADDRESS_HELP
+            "Address for the class", links, key="learn_address", accept_new_options=True, help=words.ADDRESS_HELP
         )
         address = full_address(str(chosen))
         st.title(markdown_address(address), anchor=False)  # as code it would be small
         picture = segno.make(address, micro=False).svg_inline(omitsize=True, light="white")
         st.image(picture, width=_WIDTH, alt=f"QR code of {address}")
 
-    if found and st.button("Address", icon=":material/qr_code_2:", key="learn_invite"):
+    if links and st.button("Address", icon=":material/qr_code_2:", key="learn_invite"):
         show()
 
 

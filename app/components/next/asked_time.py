@@ -67,10 +67,10 @@ def pick_own_time(opened: Workspace, itinerary: Moment) -> None:
     """Day and clock of one user's time, and where this user's pauses usually end."""
     assert itinerary.at is not None
     known = opened.any_ranker.known_at(itinerary)
-    last, found = int(known.local_seconds_H[-1]), usual_pause(known)
+    last, pause = int(known.local_seconds_H[-1]), usual_pause(known)
     _pick_time(last, itinerary.at, lambda at: choice.show(replace(itinerary, at=max(at, _next_quarter(last)))))
-    if found is not None:
-        quiet(words.pause_line(*found))
+    if pause is not None:
+        quiet(words.pause_line(*pause))
 
 
 def pick_time_of_all(opened: Workspace, known_until: date) -> datetime:

@@ -179,8 +179,9 @@ def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
     table = users[[c.USER, c.POI, "local_time", FIRST, "probability"]].copy()
     table["probability"] *= 100
     table[c.USER] = [opened.user_name(user) for user in users[c.USER]]
+    window = state.window_width()
     for name in (c.POI, FIRST):
-        table[name] = [shortened(opened.labels[poi], _LONGEST_NAME[state.window_width()]) for poi in users[name]]
+        table[name] = [shortened(opened.labels[poi], _LONGEST_NAME[window]) for poi in users[name]]
     columns: dict[str, Any] = {
         c.USER: st.column_config.TextColumn("User", width=66),
         c.POI: st.column_config.TextColumn("Last place", width=120),
@@ -188,7 +189,7 @@ def _table(opened: Workspace, every: pd.DataFrame, at: datetime | None) -> None:
         FIRST: st.column_config.TextColumn("First choice", width=122, help=tooltip("next_place")),
         "probability": probability_column("%.0f %%", 80),
     }
-    if state.window_width() != "wide":
+    if window != "wide":
         table = table.drop(columns=["local_time"])
     look: dict[str, Any] = {"column_config": columns, "height": _TABLE_PX, "alt": words.TABLE_ALT}
     ticked_list(table.dropna(axis="columns", how="all"), open_user, "days", key="everyone-table", **look)

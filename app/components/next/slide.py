@@ -21,25 +21,25 @@ from recap.privacy import Generalisation
 
 
 def say_prediction(
-    source: Source, opened: Workspace, itinerary: Moment, found: CasePrediction, walked: Trajectory
+    source: Source, opened: Workspace, itinerary: Moment, prediction: CasePrediction, walked: Trajectory
 ) -> Said:
     """The first choice of one user, and the masked map; never what happened."""
-    rule, found = Generalisation(), found.without_truth()
+    rule, prediction = Generalisation(), prediction.without_truth()
     masked = masked_places(opened, rule)
-    named = found.candidates.assign(name=[masked.name[int(poi)] for poi in found.candidates[c.POI]])
+    named = prediction.candidates.assign(name=[masked.name[int(poi)] for poi in prediction.candidates[c.POI]])
     user = None if itinerary.is_new_user else rule.pseudonym(itinerary.user)
     when = words.on_weekday(itinerary.at)
-    headline = words.headline(user, replace(found, candidates=named), changed=itinerary.is_changed, when=when)
-    held = words.held_line(None if found.only_new else found.held_by, opened)
+    headline = words.headline(user, replace(prediction, candidates=named), changed=itinerary.is_changed, when=when)
+    held = words.held_line(None if prediction.only_new else prediction.held_by, opened)
     note = INVENTED_NOTE if opened.dataset.manifest.synthetic else MASKED_NOTE
-    picture = maps.walk_image(source, walked, found, "light", show_truth=False, show_paths=False, exact=False)
+    picture = maps.walk_image(source, walked, prediction, "light", show_truth=False, show_paths=False, exact=False)
     return Said(unmarked(headline), " ".join(filter(None, (held, words.PROBABLE, note))), picture)
 
 
-def say_everyone(found: Everyone, last: date, at: datetime | None) -> Said:
+def say_everyone(everyone: Everyone, last: date, at: datetime | None) -> Said:
     """The place that leads, and the most expected places that may be named."""
     people = Generalisation().min_users
-    bars = expected_bars(found.places, people)
-    headline = unmarked(words.everyone(found, last, at)[0])
-    caveat = words.everyone_caveat(len(found.users), people, at)
+    bars = expected_bars(everyone.places, people)
+    headline = unmarked(words.everyone(everyone, last, at)[0])
+    caveat = words.everyone_caveat(len(everyone.users), people, at)
     return Said(headline, caveat, bar_picture([("", bars)], top=max([bar.value for bar in bars], default=1.0)))

@@ -56,7 +56,7 @@ EXPECTED_ALT: Final = "Map of the most expected places"
 def answer(
     opened: Workspace,
     itinerary: Moment,
-    found: CasePrediction,
+    prediction: CasePrediction,
     last: pd.Series,
     *,
     show_truth: bool,
@@ -68,14 +68,14 @@ def answer(
         last: the last stop, a row of `read_stops`.
         whenever: the same prediction without the time given.
     """
-    if not found.num_best:
+    if not prediction.num_best:
         return [NO_PLACE]
     user = None if itinerary.is_new_user else opened.user_name(itinerary.user)
     when: datetime = last["local_time"]
     lines = [
         headline(
             user,
-            found,
+            prediction,
             changed=itinerary.is_changed,
             when="" if itinerary.at is None else on_day(pd.Timestamp(itinerary.at, unit="s"), when),
         ),
@@ -83,30 +83,30 @@ def answer(
         if itinerary.at is None
         else _if_then(itinerary.at, last),
         "" if whenever is None or not whenever.num_best else _whenever_line(whenever),
-        held_line(None if found.only_new else found.held_by, opened),
+        held_line(None if prediction.only_new else prediction.held_by, opened),
     ]
     if not itinerary.is_changed and itinerary.at is None:
-        truth = opened.labels[int(found.case[c.TARGET])] if found.has_truth else None
-        lines.append(truth_line(truth, found.target_rank, shown=show_truth))
+        truth = opened.labels[int(prediction.case[c.TARGET])] if prediction.has_truth else None
+        lines.append(truth_line(truth, prediction.target_rank, shown=show_truth))
     return [line for line in lines if line]
 
 
-def headline(user: str | None, found: CasePrediction, *, changed: bool, when: str = "") -> str:
+def headline(user: str | None, prediction: CasePrediction, *, changed: bool, when: str = "") -> str:
     """The first choice and its probability; None for a new user; ``changed``: stops differ from the recorded ones;
     ``when``: the time given.
     """
-    best = found.candidates.iloc[0]
+    best = prediction.candidates.iloc[0]
     who = "a new user" if user is None else markdown_text(user)
     named, probability = f":blue[{markdown_text(str(best['name']))}]", float(best["probability"])
-    verb, said = "would" if changed else "will", ""
+    verb, text = "would" if changed else "will", ""
     if probability == probability:
-        said = chance(probability) if probability < LIKELY else percent(probability).replace(" ", "\u00a0")
-    return next_sentence(who, named, probability, said, only_new=found.only_new, verb=verb, when=when)
+        text = chance(probability) if probability < LIKELY else percent(probability).replace(" ", "\u00a0")
+    return next_sentence(who, named, probability, text, only_new=prediction.only_new, verb=verb, when=when)
 
 
-def _whenever_line(found: CasePrediction) -> str:
+def _whenever_line(prediction: CasePrediction) -> str:
     """The first choice if no time is given."""
-    best = found.candidates.iloc[0]
+    best = prediction.candidates.iloc[0]
     return f"Whenever it comes, it would be {markdown_text(str(best['name']))} ({percent(best['probability'])})."
 
 
@@ -180,41 +180,41 @@ def everyone_caveat(users: int, people: int, at: datetime | None) -> str:
     return f"{expected_heading(at)}: {users:,} users, each after the last check-in. {named} {PROBABLE}"
 
 
-def everyone(found: Everyone, last: date, at: datetime | None = None) -> tuple[str, str]:
+def everyone(shown: Everyone, last: date, at: datetime | None = None) -> tuple[str, str]:
     """The headline and the line below it; ``last``: the data's last day."""
-    users, places = len(found.users), found.places
+    users, places = len(shown.users), shown.places
     if places.empty:
         return MANY_USERS.format(users=users), ONLY_SCORES
-    if found.closed:
+    if shown.closed:
         line = f"From the last check-in of each of {users:,} users, up to {last:%-d %B %Y}."
-        return _closed(found, at), " ".join([line, *found.notes])
+        return _closed(shown, at), " ".join([line, *shown.notes])
     best, most = markdown_text(str(shown_names(places)[0])), places[EXPECTED][0]
     line = f"From the last check-in of each of {users:,} users, up to {last:%-d %B %Y}. These visits are still to come."
-    if found.followed:
-        expected, counted = found.calibration()
+    if shown.followed:
+        expected, counted = shown.calibration()
         line = (
-            f"{found.followed:,} of {users:,} users checked in later: the {number_word(LIKELY_PLACES)} most expected "
+            f"{shown.followed:,} of {users:,} users checked in later: the {number_word(LIKELY_PLACES)} most expected "
             f"places were to get {expected:.0f} of these visits and got {counted:,}."
         )
     if at is not None:
         line = f"{users:,} users, each after the last check-in up to {last:%-d %B %Y}."
-        if found.followed:
+        if shown.followed:
             line = (
-                f"{line} {found.followed:,} of them have the next one within {COUNTED_MINUTES} minutes of this time: "
+                f"{line} {shown.followed:,} of them have the next one within {COUNTED_MINUTES} minutes of this time: "
                 f"the first {number_word(LIKELY_PLACES)} places were to have {expected:.0f} and had {counted:,}."
             )
         headline = f"At {at:%a %H:%M}, if all check in then, :blue[{best}] leads: {most:.1f} users there."
-        return headline, " ".join([line, *found.notes])
+        return headline, " ".join([line, *shown.notes])
     headline = f"Most next visits are expected at :blue[{best}]: {most:.0f} of {users:,}."
-    return headline, " ".join([line, *found.notes])
+    return headline, " ".join([line, *shown.notes])
 
 
-def _closed(found: Everyone, at: datetime | None) -> str:
+def _closed(shown: Everyone, at: datetime | None) -> str:
     """Where the expected number of closed places goes."""
-    changes, names = found.changes, shown_names(found.changes).map(markdown_text)
-    is_closed = changes[c.POI].isin(found.closed)
-    one = len(found.closed) == 1
-    who, its = (names[is_closed].iloc[0], "its") if one else (f"{len(found.closed)} places", "their")
+    changes, names = shown.changes, shown_names(shown.changes).map(markdown_text)
+    is_closed = changes[c.POI].isin(shown.closed)
+    one = len(shown.closed) == 1
+    who, its = (names[is_closed].iloc[0], "its") if one else (f"{len(shown.closed)} places", "their")
     what = "expected next visits" if at is None else f"users at {at:%a %H:%M}, if all check in then,"
     moved, gain = -changes[CHANGE][is_closed].sum(), changes[CHANGE][~is_closed].iloc[0]
     best = names[~is_closed].iloc[0]

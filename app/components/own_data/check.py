@@ -37,10 +37,10 @@ def show_check(upload: Upload) -> Path | None:
     """Ask whether the file was understood; the folder of the dataset once it was prepared."""
     file = str(upload.path), upload.path.stat().st_mtime_ns, upload.options
     with st.spinner(READING):
-        found, read = _read(*file)
+        understood, read = _read(*file)
     if read is None:
-        _ask(upload, found)
-        _show_columns(upload, found)
+        _ask(upload, understood)
+        _show_columns(upload, understood)
         return None
     table = read.table
     inspection = _describe(*file, upload.changes, read)
@@ -49,15 +49,15 @@ def show_check(upload: Upload) -> Path | None:
     unused = sum(item.rows for item in read.account.reported.values())
     st.title(words.IS_THIS_RIGHT.format(checkins=checkins, users=users, places=places), anchor=False)
     rows = words.UNUSED_ROWS.format(rows=unused) if unused else words.EVERY_ROW
-    is_open = found.question is not None or read.proposed_zone is not None
+    is_open = understood.question is not None or read.proposed_zone is not None
     st.markdown(f"{rows} {words.CONFIRM_ZONE}" if is_open else rows)
     with st.container(horizontal=True, vertical_alignment="bottom"):  # in sight before the columns
-        options = _choose_zone(upload, found, read.proposed_zone)
+        options = _choose_zone(upload, understood, read.proposed_zone)
         actions = st.container(horizontal=True, vertical_alignment="center", width="content")
-    if found.question is not None:
-        quiet(markdown_text(found.question.text))
+    if understood.question is not None:
+        quiet(markdown_text(understood.question.text))
     state_of_it = st.container()
-    _show_columns(upload, found)
+    _show_columns(upload, understood)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         called = table[c.POI_NAME if c.POI_NAME in table else c.POI_ID]
@@ -66,7 +66,7 @@ def show_check(upload: Upload) -> Path | None:
         _show_kept(upload, inspection)
         _show_problems(upload, inspection)
     with state_of_it:
-        return _prepare(upload, found.source_format, options, inspection, actions)
+        return _prepare(upload, understood.source_format, options, inspection, actions)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs={ReadOptions: ReadOptions.model_dump_json})
@@ -87,47 +87,47 @@ def _picture(
     return draw_points(latitude, longitude, palette_of(theme), names)
 
 
-def _ask(upload: Upload, found: Understanding) -> None:
+def _ask(upload: Upload, understood: Understanding) -> None:
     """The first question with its answers."""
-    assert found.question is not None
+    assert understood.question is not None
     st.title(words.UNCLEAR, anchor=False)
-    text = found.question.text  # without the command's advice: here a column is chosen
-    st.markdown(markdown_text(text.partition(" I cannot tell")[0] if found.question.about == "user" else text))
-    if found.question.about in words.FIELDS and found.columns:
-        fields = ("lat", "lon") if found.question.about == "lat" else (found.question.about,)
+    text = understood.question.text  # without the command's advice: here a column is chosen
+    st.markdown(markdown_text(text.partition(" I cannot tell")[0] if understood.question.about == "user" else text))
+    if understood.question.about in words.FIELDS and understood.columns:
+        fields = ("lat", "lon") if understood.question.about == "lat" else (understood.question.about,)
         st.markdown(words.CHOOSE.format(fields=" and ".join(f"**{words.FIELDS[field]}**" for field in fields)))
     row = st.container(horizontal=True)
-    for number, (answer, options) in enumerate(found.question.answers.items()):
+    for number, (answer, options) in enumerate(understood.question.answers.items()):
         if row.button(markdown_text(answer), key=f"answer-{number}"):
             # What was only inferred stays open, so that the page does not say that it was named.
-            changed = options.columns.items() - found.options.columns.items()
+            changed = options.columns.items() - understood.options.columns.items()
             kept = options.model_copy(update={"columns": {**upload.options.columns, **dict(changed)}})
             upload.answer(options=kept.model_copy(update={"is_settled": False}))
             st.rerun()
 
 
-def _show_columns(upload: Upload, found: Understanding) -> None:
+def _show_columns(upload: Upload, understood: Understanding) -> None:
     """Each column with its likely content and why; a published format has none to choose."""
-    if not found.columns:
-        quiet(words.READ_AS.format(format=found.source_format, why=markdown_text(found.why)))
+    if not understood.columns:
+        quiet(words.READ_AS.format(format=understood.source_format, why=markdown_text(understood.why)))
         return
-    asks_user = found.question is not None and found.question.about == "user" and found.question.answers
-    has_user = asks_user or any(column.field == "user" for column in found.columns)
+    asks_user = understood.question is not None and understood.question.about == "user" and understood.question.answers
+    has_user = asks_user or any(column.field == "user" for column in understood.columns)
     one = [] if has_user else [ColumnProposal(name=ONE_PERSON, reason=words.ONE_PERSON)]
-    used_first = [*one, *sorted(found.columns, key=lambda column: column.field is None)]
-    shown = [column for column in [*found.columns, *one] if column in used_first[:_SHOWN_COLUMNS]]
+    used_first = [*one, *sorted(understood.columns, key=lambda column: column.field is None)]
+    shown = [column for column in [*understood.columns, *one] if column in used_first[:_SHOWN_COLUMNS]]
     grid = st.grid(min(len(shown), 6), min_column_width=150)
     for column in shown:
         with grid.cell():
-            _show_column(upload, found, column)
-    if len(found.columns) + len(one) > len(shown):
-        quiet(words.MORE_COLUMNS.format(count=len(found.columns) + len(one) - len(shown)))
+            _show_column(upload, understood, column)
+    if len(understood.columns) + len(one) > len(shown):
+        quiet(words.MORE_COLUMNS.format(count=len(understood.columns) + len(one) - len(shown)))
 
 
-def _show_column(upload: Upload, found: Understanding, column: ColumnProposal) -> None:
+def _show_column(upload: Upload, understood: Understanding, column: ColumnProposal) -> None:
     st.markdown(f"**{markdown_text(column.name)}**")
     is_one = column.name == ONE_PERSON and column.reason == words.ONE_PERSON
-    named = {field for field, name in found.options.columns.items() if name == column.name}
+    named = {field for field, name in understood.options.columns.items() if name == column.name}
     field = words.ID_AND_NAME if named == {"poi", "name"} else column.field
     is_free = column.field is None or column.name in upload.options.columns.values()
     fields = [item for item in ((None, "user") if is_one else words.FIELDS) if item or is_free]
@@ -149,18 +149,18 @@ def _show_column(upload: Upload, found: Understanding, column: ColumnProposal) -
         st.rerun()
 
 
-def _choose_zone(upload: Upload, found: Understanding, proposed: str | None) -> ReadOptions:
+def _choose_zone(upload: Upload, understood: Understanding, proposed: str | None) -> ReadOptions:
     """Options with the picked zone, unless the file names one; a published format's is ``proposed``."""
-    answers = [*found.question.answers.values()] if found.question else [found.options]
+    answers = [*understood.question.answers.values()] if understood.question else [understood.options]
     label, likely = words.FIELDS["tz"], answers[0].timezone or proposed
     if likely is None:
-        return found.options
+        return understood.options
     zones = sorted({*available_timezones(), likely})
     zone = st.selectbox(label, zones, index=zones.index(likely), width=240)
     local = [answer.local_times for answer in answers]
-    is_local = choose_one("Times are", local, key=f"local-{found.path}", named=words.TIMES_ARE.__getitem__)
+    is_local = choose_one("Times are", local, key=f"local-{understood.path}", named=words.TIMES_ARE.__getitem__)
     picked = {"timezone": zone, "local_times": is_local}
-    if (found.question is not None or proposed is not None) and st.button(words.CONFIRM, key="confirm"):
+    if (understood.question is not None or proposed is not None) and st.button(words.CONFIRM, key="confirm"):
         upload.answer(options=upload.options.model_copy(update=picked))
         st.rerun()
     return answers[0].model_copy(update=picked)
@@ -174,8 +174,8 @@ def show_points(
     sample = slice(None, None, max(1, -(-len(latitude) // _MOST_POINTS)))
     shown_names = []
     for name in [] if names is None else names[names.astype(str) != ""].value_counts().index[:_MOST_NAMES]:
-        at = int(np.argmax((names == name).to_numpy()))
-        shown_names.append((float(latitude[at]), float(longitude[at]), shortened(str(name), 30)))
+        row = int(np.argmax((names == name).to_numpy()))
+        shown_names.append((float(latitude[row]), float(longitude[row]), shortened(str(name), 30)))
     picture, is_on_land = _picture(latitude[sample], longitude[sample], state.theme_palette().theme, shown_names)
     st.image(picture, width="stretch", alt=words.ON_A_MAP)
     shown = words.POINTS.format(shown=len(latitude[sample]), all=len(latitude))

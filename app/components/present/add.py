@@ -59,15 +59,15 @@ def _add(source: Source, view: View, key: Hashable, say: Callable[[], Said]) -> 
 
     library, now = open_library(), datetime.now(UTC)
     try:
-        said, shelf = say(), library.read()
+        summary, shelf = say(), library.read()
         finding = ViewSlide(
             view=view.title,
             dataset=source.dataset_hash,
             model=model_key(source),
             data=_data_line(source),
-            headline=said.headline,
-            caveat=said.caveat,
-            picture=b64encode(said.picture).decode(),
+            headline=summary.headline,
+            caveat=summary.caveat,
+            picture=b64encode(summary.picture).decode(),
             saved=now,
         )
         there = shelf.findings.get(finding.name)

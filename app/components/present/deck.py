@@ -43,13 +43,13 @@ class Deck:
     @property
     def slides(self) -> list[tuple[int, Step]]:
         """Every slide as (entry, step)."""
-        first = next((at for at, entry in enumerate(self.entries) if isinstance(entry, Presented)), None)
+        first = next((number for number, entry in enumerate(self.entries) if isinstance(entry, Presented)), None)
         slides: list[tuple[int, Step]] = []
-        for at, entry in enumerate(self.entries):
+        for number, entry in enumerate(self.entries):
             if isinstance(entry, ViewSlide):
-                slides.append((at, "finding"))
+                slides.append((number, "finding"))
             else:
-                slides += [(at, step) for step in SLIDE_STEPS if at == first or step != "often"]
+                slides += [(number, step) for step in SLIDE_STEPS if number == first or step != "often"]
         return slides
 
 
@@ -111,8 +111,8 @@ def _cases(source: Source, which: Mapping[str, str]) -> list[Presented]:
     if "recipe" in which:
         if which["recipe"] not in RECIPES:
             raise CaseError(words.NO_LIST)
-        found = tables.recipes(source)[RECIPES[RECIPES.index(which["recipe"])]]
-        return [Presented(int(case)) for case in found.cases[:_RECIPE_CASES]]
+        recipe = tables.recipes(source)[RECIPES[RECIPES.index(which["recipe"])]]
+        return [Presented(int(case)) for case in recipe.cases[:_RECIPE_CASES]]
     case = link_number(which["case"]) if "case" in which else first_case(source)
     return [Presented(case, str(st.query_params.get("edits") or ""))]
 

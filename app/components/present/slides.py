@@ -34,8 +34,8 @@ from app.sources import Source
 
 
 def slide_at(source: Source, deck: Deck, position: int, theme: Theme = "light") -> SharedSlide:
-    at, step = deck.slides[position]
-    entry = deck.entries[at]
+    entry_number, step = deck.slides[position]
+    entry = deck.entries[entry_number]
     if isinstance(entry, ViewSlide):
         return view_slide(entry)
     if step == "often":
@@ -53,12 +53,12 @@ def _against_counter(source: Source) -> Comparison:
 
 
 def _how_often(source: Source, theme: Theme) -> SharedSlide:
-    found = _against_counter(source)
-    title, numbers, note = how_often(found, open_workspace(source).dataset.num_pois, invented=source.synthetic)
-    bars = comparison_bars(found.rows, "hr1", a=found.a, b=found.b)
+    result = _against_counter(source)
+    title, numbers, note = how_often(result, open_workspace(source).dataset.num_pois, invented=source.synthetic)
+    bars = comparison_bars(result.rows, "hr1", a=result.a, b=result.b)
     picture = draw_bars(bars, Letters(picture_font()), palette=palette_of(theme))
     shown = tuple(Number(label, value) for label, value in numbers)
-    return SharedSlide((Piece(text=title),), shown, (note,), picture, title, f"{note}\n{cases_sentence(found)}")
+    return SharedSlide((Piece(text=title),), shown, (note,), picture, title, f"{note}\n{cases_sentence(result)}")
 
 
 def _explained(source: Source, case: int) -> CaseExplanation:

@@ -123,9 +123,9 @@ def _show_better(run: RunFolder) -> None:
     trained = run_store.source_of(run)
     if trained is None:
         return
-    better, said = run_store.better_source(trained)
-    if said:
-        st.markdown(markdown_text(said))
+    better, reason = run_store.better_source(trained)
+    if reason:
+        st.markdown(markdown_text(reason))
     open_buttons(trained, better)
 
 

@@ -59,15 +59,15 @@ def _result(described: RunDescription, summary: TrainingSummary) -> str:
     if own is None:
         return f"{model}{where} is trained."
     cases = int(tested.get("n") or 0)
-    found, guessed = found_of(own, cases), f"next places{where} within 20 guesses"
+    hits, guessed = found_of(own, cases), f"next places{where} within 20 guesses"
     if counted is None:
-        return f"{model} finds {found} {guessed}."
-    mine, theirs = found.split()[0], found_of(counted, cases)
-    if theirs == found:
-        return f"{model} and counting past visits both find {found} {guessed}."
+        return f"{model} finds {hits} {guessed}."
+    mine, theirs = hits.split()[0], found_of(counted, cases)
+    if theirs == hits:
+        return f"{model} and counting past visits both find {hits} {guessed}."
     if counted > own:
         return f"Counting past visits finds {theirs} {guessed}, {model} {mine}."
-    return f"{model} finds {found} {guessed}; counting past visits finds {theirs.split()[0]}."
+    return f"{model} finds {hits} {guessed}; counting past visits finds {theirs.split()[0]}."
 
 
 def estimate(time: str, spread: str, memory: str, basis: str) -> str:

@@ -99,7 +99,8 @@ def list_table(listed: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     else:  # with "–" for unknown ones, which a table would show as "None"
         value = listed[c.SCORE].map(points, na_action="ignore").where(known, "–")
         column = st.column_config.TextColumn("Score", alignment="right", **as_given)
-    names = marks + listed["name"].map(lambda name: shortened(name, _LONGEST_NAME[state.window_width()]))
+    longest = _LONGEST_NAME[state.window_width()]
+    names = marks + listed["name"].map(lambda name: shortened(name, longest))
     rows = {c.RANK: listed[c.RANK].map(rank_number), "name": names, "value": value, "km": listed["distance_km"]}
     return pd.DataFrame(rows), {
         "rank": st.column_config.TextColumn("#", width=34, alignment="right"),

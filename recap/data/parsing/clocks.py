@@ -33,8 +33,8 @@ def find_clock(text: pa.Array, is_named: bool = True) -> Clock | None:
     """How clocks are written: as text, digits (7, 930, 93005), minutes or seconds of the day, or a share of it; None if
     no way reads nearly all values. ``is_named``: the column's name says that numbers may be clocks.
     """
-    found = pc.value_counts(text).to_pylist()
-    counts = {item["values"]: item["counts"] for item in found if item["values"] and item["values"] not in NOTHING}
+    distinct = pc.value_counts(text).to_pylist()
+    counts = {item["values"]: item["counts"] for item in distinct if item["values"] and item["values"] not in NOTHING}
     if not _most(counts, _NUMBER.fullmatch):
         if is_named and _most(counts, _SHARE.fullmatch):
             return partial(_read_part, unit=_DAY, form=_SHARE)
@@ -47,7 +47,7 @@ def find_clock(text: pa.Array, is_named: bool = True) -> Clock | None:
 
 
 def spell_clocks(text: pa.Array, clock: Clock | None = None) -> pa.Array:
-    """Clocks in one spelling, 07:13:09, as ``clock`` or else the values say; what is none stays as it is."""
+    """Clocks in one spelling, 07:13:09, as ``clock`` or else the values say; other text is left alone."""
     values = pc.dictionary_encode(text)
     clock = clock or find_clock(text)
     if clock is None:
@@ -66,17 +66,17 @@ def _most(counts: Mapping[str, int], reads: Callable[[str], object]) -> bool:
 
 
 def _read_text(text: str) -> str | None:
-    found = CLOCK.fullmatch(text) if len(text) <= _LONGEST else None
-    if found is None or not (found["minute"] or found["half"] or found["mark"] in ("h", "H", "時", "时", "点")):
+    match = CLOCK.fullmatch(text) if len(text) <= _LONGEST else None
+    if match is None or not (match["minute"] or match["half"] or match["mark"] in ("h", "H", "時", "时", "点")):
         return None
-    hour, half = int(found["hour"]), (found["half"] or "").lower()
+    hour, half = int(match["hour"]), (match["half"] or "").lower()
     if half:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + 12 * (half == "p")
-    fraction = (found["fraction"] or "").replace(",", ".") if found["second"] else ""
-    clock = f"{hour:02}:{int(found['minute'] or 0):02}:{int(found['second'] or 0):02}{fraction}"
-    zone = (found["zone"] or "").upper()
+    fraction = (match["fraction"] or "").replace(",", ".") if match["second"] else ""
+    clock = f"{hour:02}:{int(match['minute'] or 0):02}:{int(match['second'] or 0):02}{fraction}"
+    zone = (match["zone"] or "").upper()
     return clock + (zone if zone != "Z" or text[:1] != "1" or "-" not in text else "")
 
 
@@ -95,7 +95,7 @@ def _read_part(text: str, unit: int, form: re.Pattern[str]) -> str | None:
 def _are_no_days(values: Iterable[str]) -> bool:
     """Whether parts between dots or dashes are too large for a day, such as in 12.38.13."""
     parts = [re.split(r"[.-]", value) for value in values if re.fullmatch(r"\d\d?[.-]\d\d?(?:[.-]\d\d?)?", value)]
-    return not parts or max(int(part) for found in parts for part in found[1:]) > 31
+    return not parts or max(int(part) for groups in parts for part in groups[1:]) > 31
 
 
 def join_clock(

@@ -44,8 +44,8 @@ def twins_of(column: str) -> Iterator[tuple[str, str]]:
     """
     words = key_of(column)
     for origin, destination in _ENDS:
-        for found in re.finditer(rf"\b{origin}|{origin}\b" if origin.isascii() else origin, words):
-            before, after = words[: found.start()], words[found.end() :]
+        for match in re.finditer(rf"\b{origin}|{origin}\b" if origin.isascii() else origin, words):
+            before, after = words[: match.start()], words[match.end() :]
             if len(origin) > 1 or (before + after).strip():
                 yield f"{before}{destination}{after}", " ".join(f"{before} {after}".split())
 
@@ -64,17 +64,17 @@ def field_of(column: str) -> tuple[str, float]:
     (('user', 2.0), ('lat', 2.5), ('', -1.0), ('', -1.0))
     """
     words = words_of(column)
-    found = {field: points for field in _FIELDS if (points := _points(words, _KNOWN[field]))}
+    points_of = {field: points for field in _FIELDS if (points := _points(words, _KNOWN[field]))}
     noise = _points(words_of(column.rstrip(".").rpartition(".")[2]), _KNOWN["noise"])
-    field = max(found, key=lambda field: found[field], default="")
-    if noise and "tz" not in found and found.get(field, 0) < EXACT:
+    field = max(points_of, key=lambda field: points_of[field], default="")
+    if noise and "tz" not in points_of and points_of.get(field, 0) < EXACT:
         return "", -1.0
-    if field == "name" and "user" in found:  # tells who it is, if worse than a number
+    if field == "name" and "user" in points_of:  # tells who it is, if worse than a number
         return "user", 1.5
     if field == "time" and _points(words, _KNOWN["id"]):
-        field = "user" if "user" in found else "poi" if "poi" in found else ""
-        return field, found.get(field, -1.0)
-    return field + "_id" * (field == "category" and says(column, "id")), found.get(field, 0.0)
+        field = "user" if "user" in points_of else "poi" if "poi" in points_of else ""
+        return field, points_of.get(field, -1.0)
+    return field + "_id" * (field == "category" and says(column, "id")), points_of.get(field, 0.0)
 
 
 def _points(words: list[str], known: frozenset[str]) -> float:

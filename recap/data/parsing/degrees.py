@@ -75,9 +75,9 @@ def _of_wkb(text: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Longitude and latitude of well-known binary in hexadecimal digits."""
     points = []
     for value in text.to_pylist():
-        found = _WKB_POINT.fullmatch(value or "")
-        points.append(struct.unpack("<2d" if found[1] == "01" else ">2d", bytes.fromhex(found[2])) if found else None)
-    x, y = (pa.array([point and repr(point[at]) for point in points], pa.string()) for at in (0, 1))
+        match = _WKB_POINT.fullmatch(value or "")
+        points.append(struct.unpack("<2d" if match[1] == "01" else ">2d", bytes.fromhex(match[2])) if match else None)
+    x, y = (pa.array([point and repr(point[axis]) for point in points], pa.string()) for axis in (0, 1))
     return x, y
 
 

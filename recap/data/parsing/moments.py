@@ -177,8 +177,8 @@ class Moments:
         utc, minutes = times.copy(), np.zeros(len(times), dtype=np.int16)
         if offsets is not None and offsets.dtype == object:
             for zone in filter(None, pd.unique(offsets)):
-                at = offsets == zone
-                utc[at], minutes[at] = self._in_zone(times[at], zone)
+                in_zone = offsets == zone
+                utc[in_zone], minutes[in_zone] = self._in_zone(times[in_zone], zone)
             return utc, minutes
         if self.zone == LONGITUDE_ZONE:  # impossible longitudes are marked elsewhere; here they only must not overflow
             offsets = 60 * np.round(np.nan_to_num(longitude).clip(-180, 180) / 15).astype(np.int64)
@@ -207,8 +207,8 @@ class Moments:
 
 def _read_names(rows: RowBlock, column: str) -> np.ndarray:
     names = pc.dictionary_encode(rows.text(column))
-    found = np.array([find_zone(name) for name in names.dictionary.to_pylist()], dtype=object)
-    zones = found[names.indices.to_numpy(zero_copy_only=False)]
+    zone_of = np.array([find_zone(name) for name in names.dictionary.to_pylist()], dtype=object)
+    zones = zone_of[names.indices.to_numpy(zero_copy_only=False)]
     expected = "time zone must be a name such as America/New_York, or minutes"
     rows.flag("tz_offset", pd.isna(zones), lambda row: f"{expected}, got {shorten(names[row])}")
     return zones

@@ -36,9 +36,9 @@ def flat_visits(records: Iterable[Any], lists: Sequence[str], first: int = 1) ->
     for number, record in enumerate(records, first):
         if isinstance(record, dict):
             own = flat(record, leave=lists)
-            found = {path: value for path, value in walk(record) if isinstance(value, list)}
+            lists_of = {path: value for path, value in walk(record) if isinstance(value, list)}
             missing = [None] if len(lists) == 1 else []
-            for item in zip_longest(*(found.get(path, missing) for path in lists)) if lists else [()]:
+            for item in zip_longest(*(lists_of.get(path, missing) for path in lists)) if lists else [()]:
                 yield number, own | flat(dict(zip(lists, item, strict=True)))
         else:
             yield number, None
@@ -146,7 +146,7 @@ def _parallel_lists(records: Sequence[Record], name: str) -> list[str]:
     times = next((path for path in lengths if _means(path, "time")), None)
     if times is None:
         return []
-    together = [path for path, found in lengths.items() if found == lengths[times]]
+    together = [path for path, length in lengths.items() if length == lengths[times]]
     named = [path for path in lengths if _means(path, "time", "poi", "lat", "lon", "user")]
     if len(named) == 1 and set(lengths[times]) <= {0, 2}:
         return []  # a beginning and an end
@@ -161,15 +161,15 @@ def _parallel_lists(records: Sequence[Record], name: str) -> list[str]:
 
 def flat(record: Mapping[str, Any], leave: Collection[str] = (), depth: int = 0) -> Flat:
     """Values as text by their path; items of short lists by their number, from 1."""
-    found: Flat = {}
+    values: Flat = {}
     for path, value in walk(record):
         if path in leave:
             continue
         if isinstance(value, list) and len(value) <= _MOST_NUMBERED:
             items = {f"{path}.{place}": item for place, item in enumerate(value, 1)}
-            found |= flat(items, depth=depth + 1) if depth < _DEEPEST else {}
+            values |= flat(items, depth=depth + 1) if depth < _DEEPEST else {}
         else:
             is_plain = isinstance(value, bool | int | float | list)
             text = "" if value is None else json.dumps(value, default=str) if is_plain else str(value)
-            found[path] = text.encode("utf-8", "replace").decode()  # JSON can name halves of letters
-    return found
+            values[path] = text.encode("utf-8", "replace").decode()  # JSON can name halves of letters
+    return values

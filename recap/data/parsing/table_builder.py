@@ -97,18 +97,18 @@ class CheckinTableBuilder:
         return RawRead(frame, account, self.moments.proposed, self.moments.zone, self.moments.is_marked)
 
     def _longitudes(self, values: pa.Array) -> pa.Array:
-        found = to_degrees(values)
-        self._is_wrapped = wraps_around(found) if self._is_wrapped is None else self._is_wrapped
+        degrees = to_degrees(values)
+        self._is_wrapped = wraps_around(degrees) if self._is_wrapped is None else self._is_wrapped
         if self._is_wrapped:
             self.report.note("Longitudes run from 0 to 360 degrees; those above 180 are read as west.")
-        return unwrapped(found) if self._is_wrapped else found
+        return unwrapped(degrees) if self._is_wrapped else degrees
 
 
 def _read_split(rows: RowBlock, column: str) -> pa.Array:
     words = pc.utf8_lower(rows.text(column))
-    found = pc.index_in(words, pa.array(list(SPLIT_WORDS)))
-    rows.flag("split", pc.is_null(found), lambda row: f"split must be train, val or test, got {shorten(words[row])}")
-    return pc.fill_null(pc.take(pa.array(list(SPLIT_WORDS.values()), pa.int8()), found), 0)
+    numbers = pc.index_in(words, pa.array(list(SPLIT_WORDS)))
+    rows.flag("split", pc.is_null(numbers), lambda row: f"split must be train, val or test, got {shorten(words[row])}")
+    return pc.fill_null(pc.take(pa.array(list(SPLIT_WORDS.values()), pa.int8()), numbers), 0)
 
 
 def _flag_long(rows: RowBlock, column: str, values: pa.Array) -> None:

@@ -23,8 +23,8 @@ _NO_NAME: Final = re.compile(
 
 def table_files(folder: Path) -> tuple[list[Path], list[Path]]:
     """The files of the most frequent kind, or of a split its parts and the others. Raises DataError: too many."""
-    found = (path for path in folder.rglob("*") if path.is_file())
-    shown = (path for path in found if not re.search(r"(^|/)[._]", path.relative_to(folder).as_posix()))
+    every = (path for path in folder.rglob("*") if path.is_file())
+    shown = (path for path in every if not re.search(r"(^|/)[._]", path.relative_to(folder).as_posix()))
     files = sorted(islice(shown, _MOST_FILES + 1))
     if len(files) > _MOST_FILES:
         raise DataError(f"{folder.name} holds more than {_MOST_FILES:,} files; write them as one table first")
@@ -44,7 +44,7 @@ def labels_of(folder: Path, files: list[Path]) -> dict[str, list[str]]:
     parts = [path.relative_to(folder).parent.parts for path in files]
     for key in dict.fromkeys(part.partition("=")[0] for path in parts for part in path if "=" in part):
         values = ([part[len(key) + 1 :] for part in path if part.startswith(f"{key}=")] for path in parts)
-        labels[key] = [unquote(found[0]) if found and found[0] != _NO_VALUE else "" for found in values]
+        labels[key] = [unquote(matches[0]) if matches and matches[0] != _NO_VALUE else "" for matches in values]
     labels["folder"] = [next((part for part in reversed(path) if "=" not in part), "") for path in parts]
     splits = [split_of(path.relative_to(folder)) for path in files]
     if {"train", "test"} <= {*splits}:
@@ -52,8 +52,8 @@ def labels_of(folder: Path, files: list[Path]) -> dict[str, list[str]]:
     else:
         labels["file"] = [path.name[: -len(path.suffix) or None].removesuffix(_suffix(path)) for path in files]
     for name in ("folder", "file"):
-        said = labels.get(name, [])
-        if len({*said}) < 2 or all(_NO_NAME.fullmatch(value) for value in said):
+        labels_here = labels.get(name, [])
+        if len({*labels_here}) < 2 or all(_NO_NAME.fullmatch(value) for value in labels_here):
             labels.pop(name, None)
     return labels
 

@@ -136,10 +136,10 @@ def _open_typed(path: Path, is_parquet: bool) -> TableSource:
         start = 1
         with _readable(path):
             if whole is None:  # without a buffer of all bytes read so far
-                found = pq.ParquetFile(path, pre_buffer=False).iter_batches(rows, columns=columns, use_threads=False)
+                parts = pq.ParquetFile(path, pre_buffer=False).iter_batches(rows, columns=columns, use_threads=False)
             else:
-                found = whole.select(columns or whole.column_names).to_batches(rows)
-            for batch in found:
+                parts = whole.select(columns or whole.column_names).to_batches(rows)
+            for batch in parts:
                 yield start, batch
                 start += batch.num_rows
 
@@ -236,11 +236,11 @@ def _flattened(table: pa.Table) -> pa.Table:
 def _open_json(path: Path, options: ReadOptions) -> TableSource:
     """JSON records, one per line or in one list, which may be inside a record."""
     text = read_json_text(path, options.encoding, _LARGEST_JSON)
-    found = records_of(json_or_none(text), path.name)
-    if found is None:
+    documents = records_of(json_or_none(text), path.name)
+    if documents is None:
         lines = re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
-        found = [json_or_none(line) if line.strip() else {} for line in lines]
-    records = [*flat_visits(found, visit_lists(found, path.name))]
+        documents = [json_or_none(line) if line.strip() else {} for line in lines]
+    records = [*flat_visits(documents, visit_lists(documents, path.name))]
     if not any(record for _, record in records):
         raise DataError(f"{path.name} has no JSON records; expected one per line, or a list of them")
     return source_of_records(path.name, "line", partial(iter, [records]))

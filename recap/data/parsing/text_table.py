@@ -74,11 +74,11 @@ def only_file(folder: Path, mark: str) -> Path:
     """The one file of a folder whose name ends in a mark or, before a star, has it. Raises DataError: not one."""
     if not folder.is_dir():
         raise DataError(f"{folder} does not exist")
-    found = sorted(path for path in folder.iterdir() if fnmatch(path.name.lower(), f"*{mark}"))
-    if len(found) != 1:
-        many, mark = ", ".join(file.name for file in found[:3]) or "none", mark.rstrip("*")
+    files = sorted(path for path in folder.iterdir() if fnmatch(path.name.lower(), f"*{mark}"))
+    if len(files) != 1:
+        many, mark = ", ".join(file.name for file in files[:3]) or "none", mark.rstrip("*")
         raise DataError(f"{folder} must contain one {mark} file, found {many}; name the file or one dataset's folder")
-    return found[0]
+    return files[0]
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -165,20 +165,20 @@ def first_cells(
     titles = _count_titles(path.name, lines, marks, quoted)
     number += titles
     lines = [lines[titles], *filter(str.strip, lines[titles + 1 :])]
-    found = []
+    parsed = []
     for mark in marks:
         rows = _cut(path.name, lines, mark, quoted)
         columns = len(rows[0]) if rows else 0
         alike = sum(len(row) == columns for row in rows[1:])
         is_even, is_sure = 2 * alike >= len(rows) - 1, mark != " " and alike == len(rows) - 1 > 0 and columns > 2
         if delimiter or is_sure or (columns > 1 and (is_even or mark != " ") and mark not in _RARE):
-            found.append((is_sure, is_even, columns, mark, [cell.strip().removeprefix("\ufeff") for cell in rows[0]]))
-    if not found:
+            parsed.append((is_sure, is_even, columns, mark, [cell.strip().removeprefix("\ufeff") for cell in rows[0]]))
+    if not parsed:
         raise DataError(
             f"{path.name} line {number}: expected column names separated by tabs, commas, semicolons, bars or blanks, "
             f"got {lines[0][:60]!r}; name another separator with --text delimiter"
         )
-    *_, delimiter, cells = max(found, key=lambda item: item[:3])
+    *_, delimiter, cells = max(parsed, key=lambda item: item[:3])
     return delimiter, cells, number
 
 
@@ -192,7 +192,7 @@ def _cut(name: str, lines: list[str], mark: str, quoted: bool) -> list[list[str]
 
 def _count_titles(name: str, lines: list[str], marks: list[str], quoted: bool) -> int:
     """How many lines are above the column names: these are cut like the lines below, and hold no values."""
-    found = []
+    candidates = []
     for mark in marks:
         rows = [(_cut(name, [line], mark, quoted) or [[]])[0] for line in lines]
         widths = [len(row) if sum(map(bool, row)) > 1 else 0 for row in rows]
@@ -200,8 +200,8 @@ def _count_titles(name: str, lines: list[str], marks: list[str], quoted: bool) -
         columns = max(below, key=below.count, default=0)
         top = widths.index(columns) if below else 0
         if columns > 2 and below.count(columns) >= 0.9 * sum(map(bool, map(str.strip, lines[top:]))):
-            found.append((top, not any(map(VALUE.fullmatch, rows[top]))))
-    top, are_names = min(found, default=(0, True))
+            candidates.append((top, not any(map(VALUE.fullmatch, rows[top]))))
+    top, are_names = min(candidates, default=(0, True))
     return top if are_names and top <= _MOST_TITLES else 0
 
 

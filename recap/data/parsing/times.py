@@ -199,7 +199,7 @@ def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayou
     counts = [count_plausible(layout.parse(sample)) for layout in layouts]
     if max(counts) < len(sample) and pa.types.is_string(sample.type):
         tidy = tidy_times(sample)
-        counts = [max(count, count_plausible(at.parse(tidy))) for count, at in zip(counts, layouts, strict=True)]
+        counts = [max(count, count_plausible(one.parse(tidy))) for count, one in zip(counts, layouts, strict=True)]
     return layouts[counts.index(max(counts))]
 
 
@@ -294,10 +294,10 @@ def _days(text: str) -> list[str]:
         elif piece.isalpha() and f" {piece} " not in _LITERAL:
             return []
     years = [number for number, place in enumerate(numbers) if len(pieces[place]) == 4]
-    found = []
+    days = []
     for order in orders:
         if len(numbers) == len(order) and (not years or order.index("y") == years[0]):
             for place, letter in zip(numbers, order, strict=True):
                 pieces[place] = "%Y" if years and letter == "y" else f"%{letter}"
-            found.append("".join(pieces))
-    return found
+            days.append("".join(pieces))
+    return days

@@ -44,23 +44,23 @@ def read_sheets(path: Path) -> dict[str, SheetRows]:
     except (python_calamine.CalamineError, zipfile.BadZipFile, OSError, ValueError) as error:
         reason = (str(error).splitlines() or [""])[0]
         raise DataError(f"{path.name} cannot be read as an Excel workbook: {reason}") from error
-    found = {name: table for name, rows in cells.items() if (table := _table_of(name, rows))}
-    if not found:
+    tables = {name: table for name, rows in cells.items() if (table := _table_of(name, rows))}
+    if not tables:
         raise DataError(f"{path.name} has no sheet with a table: names in one row, one visit in each row below")
-    return found
+    return tables
 
 
 def _table_of(name: str, rows: list[list[Any]]) -> SheetRows:
     """The table of a sheet, if it has one; rows above its names, such as a title, do not count."""
     text = [[_text(cell) for cell in row] for row in rows]
-    start = next((at for at, row in enumerate(text) if sum(map(bool, row)) >= _LEAST_COLUMNS), len(text))
-    end = max((at for at, row in enumerate(text, 1) if any(row)), default=0)
+    start = next((number for number, row in enumerate(text) if sum(map(bool, row)) >= _LEAST_COLUMNS), len(text))
+    end = max((number for number, row in enumerate(text, 1) if any(row)), default=0)
     body = text[start + 1 : end]
     if not body:
         return []
-    named = [(at, cell.strip()) for at, cell in enumerate(text[start]) if cell.strip()]
+    named = [(number, cell.strip()) for number, cell in enumerate(text[start]) if cell.strip()]
     require_distinct([cell for _, cell in named], f"sheet {name!r}")
-    records = [{cell: row[at] if at < len(row) else "" for at, cell in named} for row in body]
+    records = [{cell: row[number] if number < len(row) else "" for number, cell in named} for row in body]
     return [*enumerate((record if any(record.values()) else {} for record in records), start + 2)]
 
 

@@ -22,19 +22,19 @@ def open_export(path: Path, source_format: str, options: ReadOptions) -> TableSo
     """Open an export of Google's Timeline, Swarm or OwnTracks, or their folder. Raises DataError: no visit in it."""
     export = KNOWN_FILES["exports"][source_format]
     files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-    found, left = dict[str, list[tuple[int, Flat]]](), 0
+    visits_of, left = dict[str, list[tuple[int, Flat]]](), 0
     for file in files:
         records = [_visit(record, export) for record in _records(read_json_text(file, options.encoding))]
-        found[file.name] = [(number, visit) for number, visit in enumerate(records, 1) if visit is not None]
+        visits_of[file.name] = [(number, visit) for number, visit in enumerate(records, 1) if visit is not None]
         left += records.count(None)
-    visits = [visit for rows in found.values() for _, visit in rows]
+    visits = [visit for rows in visits_of.values() for _, visit in rows]
     if not visits:
         is_track = source_format == "owntracks"
         raise DataError(TRACK.format(name=path.name) if is_track else f"{path.name} has no visits to places")
-    sources = [source_of_records(name, "item", partial(iter, [rows])) for name, rows in found.items() if rows]
+    sources = [source_of_records(name, "item", partial(iter, [rows])) for name, rows in visits_of.items() if rows]
     source = chain_sources(path.name, sources, {})
     source.fields = {field: field for field in visits[0] if field in _NEEDED or all(visit[field] for visit in visits)}
-    source.files = [*found]
+    source.files = [*visits_of]
     source.notes = [f"{left:,} {export['others']}, which are not read."] * bool(left)
     return source
 
@@ -52,9 +52,9 @@ def _records(text: str) -> list[Any]:
 
 def _visit(record: Any, export: dict[str, Any]) -> Flat | None:
     """Text by field, empty where there is none; None if the record is no visit."""
-    found = record if isinstance(record, dict) else {}
+    fields = record if isinstance(record, dict) else {}
     wanted = export["visit"].items()
-    if not any(found.get(key) == value if value else found.get(key) is not None for key, value in wanted):
+    if not any(fields.get(key) == value if value else fields.get(key) is not None for key, value in wanted):
         return None
     values = flat(record)
     visit = {"user": ONE_PERSON, "category": ""}

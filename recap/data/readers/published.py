@@ -42,14 +42,14 @@ def open_published(path: Path, source_format: str, options: ReadOptions) -> Tabl
     form = _FORMS[source_format]
     if source_format == "getnext" and path.is_dir():
         return _open_parts(path, form, options)
-    file, at = _files_of(path, form)
+    file, places = _files_of(path, form)
     source = _open(file, form, options)
-    if at is not None:
+    if places is not None:
         of_places = form.get("places", {})
         if "merged" in form:  # places have the names of check-ins, and the one by which both are joined
             known = {field: names for field, names in form["fields"].items() if field not in ("user", "time")}
             of_places = {"needed": ["poi"], "fields": known | {"poi": [_plain(source.fields["poi"], form)]}}
-        source = _with_places(source, _open(at, form | of_places, options))
+        source = _with_places(source, _open(places, form | of_places, options))
     if not {"lat", "lon"} <= source.fields.keys():
         missing = f"{file.with_suffix('.item').name} with latitude:float and longitude:float"
         raise DataError(f"{file.name} has no coordinates and there is no {missing}; put that file next to it")
@@ -71,10 +71,10 @@ def _files_of(path: Path, form: Form) -> tuple[Path, Path | None]:
     marks, folder = form["files"], path if path.is_dir() else path.parent
     if "merged" in form:
         file = only_file(folder, marks[0]) if path.is_dir() else path
-        at = file.with_suffix(marks[1])
-        return file, at if at.is_file() else None
-    file, at = (path if path.suffix == mark else only_file(folder, mark) for mark in marks)
-    return file, at
+        places = file.with_suffix(marks[1])
+        return file, places if places.is_file() else None
+    file, places = (path if path.suffix == mark else only_file(folder, mark) for mark in marks)
+    return file, places
 
 
 def _plain(name: str, form: Form) -> str:
@@ -93,13 +93,13 @@ def _open(path: Path, form: Form, options: ReadOptions) -> TableSource:
         )
     names = {_plain(name, form): name for name in source.names}
     known = form.get("fields") or {name: [name] for name in names}
-    found = {field: next((name for name in choices if name in names), "") for field, choices in known.items()}
-    missing = [" or ".join(known[field]) for field in form.get("needed", ()) if not found[field]]
+    chosen = {field: next((name for name in choices if name in names), "") for field, choices in known.items()}
+    missing = [" or ".join(known[field]) for field in form.get("needed", ()) if not chosen[field]]
     if missing:
         got = f"{', '.join(names)[:120]}{form.get('hint', '')}"
         raise DataError(f"{source.name} line 1: no column {', '.join(missing)}; got {got}")
     is_zoned = options.timezone is not None
-    source.fields = {field: names[name] for field, name in found.items() if name and not (is_zoned and field == "tz")}
+    source.fields = {field: names[name] for field, name in chosen.items() if name and not (is_zoned and field == "tz")}
     source.layout, source.is_newest_first = _LAYOUTS.get(form.get("time", "")), form.get("is_newest_first", False)
     return source
 
@@ -107,14 +107,14 @@ def _open(path: Path, form: Form, options: ReadOptions) -> TableSource:
 def _open_parts(folder: Path, form: Form, options: ReadOptions) -> TableSource:
     """The CSV files of a split by their names. Raises DataError: one is missing, there twice, or lacks a column."""
     files = sorted([*folder.glob("*.csv"), *folder.glob("*.csv.gz")])
-    found = {name: [file for file in files if split_of(Path(file.name)) == name] for name in c.SPLIT_NAMES}
-    for name, part in found.items():
+    parts_of = {name: [file for file in files if split_of(Path(file.name)) == name] for name in c.SPLIT_NAMES}
+    for name, part in parts_of.items():
         if len(part) != 1:
             got = " and ".join(file.name for file in part) or "none"
             raise DataError(
                 f"{folder} must have one CSV file with {name} in its name, such as NYC_{name}.csv, found {got}"
             )
-    parts = [_open(part[0], form, options) for part in found.values()]
+    parts = [_open(part[0], form, options) for part in parts_of.values()]
     # One layout of times and one clock for all parts of a dataset.
     for table in parts:
         for field in table.fields.keys() ^ parts[0].fields.keys():

@@ -24,13 +24,13 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
     DataError: no such table, one of more than 300 columns of which not all needed are named, or a column named that it
     does not have.
     """
-    found = Understanding(path=str(path), source_format=source_format, why=why, options=options)
+    understood = Understanding(path=str(path), source_format=source_format, why=why, options=options)
     sheets = read_sheets(path) if source_format == "xlsx" and path.is_file() and options.sheet is None else {}
     if len(sheets) > 1:
         answers = {name: options.model_copy(update={"sheet": name}) for name in sheets}
         names = ", ".join(map(repr, [*sheets][:8]))
         question = Question(about="sheet", text=say("sheet", names=names), answers=answers)
-        return found.model_copy(update={"question": question})
+        return understood.model_copy(update={"question": question})
     draft = Draft(path, source_format, options)
     choose_trip(draft)
     choose_coordinates(draft)
@@ -47,4 +47,6 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
     draft.options = draft.with_answer({"is_settled": is_settled})
     if times is not None and is_settled:
         choose_zone(draft, times)
-    return found.model_copy(update={"columns": draft.columns(), "question": draft.question(), "options": draft.options})
+    return understood.model_copy(
+        update={"columns": draft.columns(), "question": draft.question(), "options": draft.options}
+    )

@@ -85,13 +85,13 @@ class Column:
         looks_so = any(_DEGREES.search(text[:LETTERS_READ]) for text in self.distinct[:_FIRST_TEXTS])
         if not (field in ("lat", "lon") or is_half or looks_so):
             return to_numbers(values)
-        found = to_degrees(values)
-        return unwrapped(found) if field == "lon" and wraps_around(found) else found
+        degrees = to_degrees(values)
+        return unwrapped(degrees) if field == "lon" and wraps_around(degrees) else degrees
 
     def _numbers_days(self) -> bool:
         """Whether most values number the days of a few years as spreadsheets do; seconds of the day spread further."""
-        found = self.numbers[(self.numbers >= _SERIALS[0]) & (self.numbers < _SERIALS[1]) & (self.numbers % 1 == 0)]
-        is_near = np.abs(found - np.median(found)) < _SERIALS_SPREAD if len(found) else found
+        serials = self.numbers[(self.numbers >= _SERIALS[0]) & (self.numbers < _SERIALS[1]) & (self.numbers % 1 == 0)]
+        is_near = np.abs(serials - np.median(serials)) < _SERIALS_SPREAD if len(serials) else serials
         return bool(is_near.sum() > _MOST * (len(self.numbers) - np.isnan(self.numbers).sum()))
 
     def _layouts(self) -> list[str | None]:
@@ -118,8 +118,8 @@ class Column:
     def seconds(self) -> np.ndarray:
         """Times (datetime64[s]) as the first of the layouts reads them, NaT where it does not."""
         layout = next(iter(self.layouts), None)
-        found = detect_layout(self.values, layout)
-        return np.asarray(read_spelled(found, self.values)[0].to_numpy(zero_copy_only=False)).astype("datetime64[s]")
+        form = detect_layout(self.values, layout)
+        return np.asarray(read_spelled(form, self.values)[0].to_numpy(zero_copy_only=False)).astype("datetime64[s]")
 
     @cached_property
     def has_clocks(self) -> bool:
@@ -147,12 +147,12 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
     names += sorted(made - {*names})
     most = min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(len(names), 1))
     blocks: list[dict[str, pa.Array]] = []
-    report, found = RowReport(skip_bad_rows=True), 0
+    report, usable = RowReport(skip_bad_rows=True), 0
     with closing(source.rows(names, report)) as all_rows:
-        while found < most and (rows := next(all_rows, None)) is not None:
+        while usable < most and (rows := next(all_rows, None)) is not None:
             blocks.append({name: values.filter(pa.array(~rows.bad)) for name, values in rows.columns.items()})
-            found += int((~rows.bad).sum())
-    if not found:
+            usable += int((~rows.bad).sum())
+    if not usable:
         report.account([source.name], 0)
     sample = {}
     for name in names:
@@ -176,16 +176,16 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
 def find_twins(columns: Iterable[Column]) -> list[tuple[Column, Column, str]]:
     """Columns of a trip's two ends, and the words that their names share."""
     by_key = {key_of(column.name): column for column in columns if not re.fullmatch(r"column\d+", column.name)}
-    found: dict[str, tuple[Column, Column, str]] = {}
+    twins: dict[str, tuple[Column, Column, str]] = {}
     for column in by_key.values():
         for name, rest in twins_of(column.name):
             twin = by_key.get(name)
             if twin is None or (twin.point or twin.name) == (column.point or column.name):
                 continue
             is_alike = not rest or field_of(rest)[1] > 0 or overlap(column, twin) >= LEAST_OVERLAP
-            if is_alike and not {column.name, twin.name} & found.keys():
-                found[column.name] = found[twin.name] = (column, twin, rest)
-    return list(dict.fromkeys(found.values()))
+            if is_alike and not {column.name, twin.name} & twins.keys():
+                twins[column.name] = twins[twin.name] = (column, twin, rest)
+    return list(dict.fromkeys(twins.values()))
 
 
 def overlap(a: Column, b: Column) -> float:

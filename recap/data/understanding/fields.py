@@ -76,8 +76,8 @@ def _ask_about_form(draft: Draft) -> None:
         return
     for field, degrees, letters in (("lat", lat, {"N", "S"}), ("lon", lon, {"E", "W"})):
         for column in draft.sample.values():
-            found = {text.upper() for text in column.distinct[:3]}
-            if found <= letters and found & {"S", "W"} and not (degrees.numbers < 0).any():
+            seen = {text.upper() for text in column.distinct[:3]}
+            if seen <= letters and seen & {"S", "W"} and not (degrees.numbers < 0).any():
                 draft.ask(field, say("hemispheres", column=column.name, degrees=degrees.name))
     names, why = {"lat": lat.name, "lon": lon.name}, ""
     if are_cells(lat, lon):
@@ -137,20 +137,20 @@ def choose_needed(draft: Draft, field: str) -> None:
 def _offers(draft: Draft, field: str) -> dict[str, dict[str, str]]:
     """Answers where no column is sure: those whose names mean the field, though their values do not say so."""
     words = {"user": ("user",), "poi": ("poi", "name")}[field]
-    found: dict[str, dict[str, str]] = {}
+    offers: dict[str, dict[str, str]] = {}
     for item in _free(draft):
         is_named = item.meaning[0] in words or (field == "user" and says(item.name, "owner"))
         is_named |= item.name in draft.source.labels
         if is_named and field == "poi" and item.meaning[0] == "name" and draft.can_tell:
-            found[f"{item.name}, by name and position"] = {field: item.name, "ids": "split"}
+            offers[f"{item.name}, by name and position"] = {field: item.name, "ids": "split"}
         if is_named and len(item.distinct) > 1:
-            found[item.name] = {field: item.name}
-    for item in _free(draft) if field == "user" and not found else ():
+            offers[item.name] = {field: item.name}
+    for item in _free(draft) if field == "user" and not offers else ():
         may_be = item.meaning[0] in ("", "name", "time") and not item.is_degrees
         may_be &= 2 <= len(item.distinct) <= draft.rows / 2
-        if may_be and len(found) < _MOST_OFFERS and _as_user(draft, item)[0] >= 0:
-            found[item.name] = {field: item.name}
-    return found | ({"one person's file": {"user": ONE_PERSON}} if field == "user" else {})
+        if may_be and len(offers) < _MOST_OFFERS and _as_user(draft, item)[0] >= 0:
+            offers[item.name] = {field: item.name}
+    return offers | ({"one person's file": {"user": ONE_PERSON}} if field == "user" else {})
 
 
 def ask_about_groups(draft: Draft) -> None:
@@ -221,19 +221,21 @@ def choose_optional(draft: Draft, field: str) -> None:
         if place.meaning[0] == "name" or len(words) > 0.5 * len(first):
             draft.take({field: place}, "")
             return
-    found = _candidates(draft, field)
-    found = [item for item in found if field == "split" or item.columns[field].name not in draft.source.labels]
-    named = [item for item in found if item.columns[field].meaning[0] == field]
-    if named or len(found) == 1:
-        best = max(named or found, key=lambda item: item.points)
+    candidates = _candidates(draft, field)
+    candidates = [
+        item for item in candidates if field == "split" or item.columns[field].name not in draft.source.labels
+    ]
+    named = [item for item in candidates if item.columns[field].meaning[0] == field]
+    if named or len(candidates) == 1:
+        best = max(named or candidates, key=lambda item: item.points)
         draft.take(best.columns, best.reason)
 
 
 def _free(draft: Draft) -> list[Column]:
     """Columns that are not taken and hold no times."""
     taken = draft.taken.values()
-    found = (item for item in draft.sample.values() if not (item.name in taken or item.layouts or item.is_clock))
-    return [item for item in found if not draft.is_at_other_end(item.name)]
+    columns = (item for item in draft.sample.values() if not (item.name in taken or item.layouts or item.is_clock))
+    return [item for item in columns if not draft.is_at_other_end(item.name)]
 
 
 def _candidates(draft: Draft, field: str) -> list[Candidate]:
@@ -241,14 +243,14 @@ def _candidates(draft: Draft, field: str) -> list[Candidate]:
     score, may_mean = _SCORES[field]
     if field == "poi" and sum(item.meaning[0] == "user" for item in draft.sample.values()) < 2:
         may_mean = tuple(meaning for meaning in may_mean if meaning != "user")  # it is the only one who visits
-    found = []
+    candidates = []
     for column in _free(draft):
         meaning, points = column.meaning
         if meaning == field or (meaning in may_mean and points >= 0):
             by_name = points * (meaning == field) + _IS_ID * says(column.name, "id")
             by_values, reason = score(draft, column)
-            found.append(Candidate(by_name + by_values, {field: column}, reason))
-    return [item for item in found if item.points >= _ENOUGH]
+            candidates.append(Candidate(by_name + by_values, {field: column}, reason))
+    return [item for item in candidates if item.points >= _ENOUGH]
 
 
 def _as_place(draft: Draft, column: Column) -> tuple[float, str]:

@@ -76,8 +76,8 @@ def why_no_degrees(columns: list[Column], crs: str = "") -> str:
     if len(points) > 1:
         return say("is_metres", column=points[0].point, crs=crs)
     for column in columns:
-        if found := re.match(_METRES_AS_TEXT, next(iter(column.distinct), "")):
-            return say("is_metres", column=column.name, crs=f"EPSG:{found[1]}" if found[1] else crs)
+        if match := re.match(_METRES_AS_TEXT, next(iter(column.distinct), "")):
+            return say("is_metres", column=column.name, crs=f"EPSG:{match[1]}" if match[1] else crs)
     named = [(column, field_of(column.name)[0]) for column in columns if column.distinct]
     named = [(column, field) for column, field in named if field in _LIMITS and column.meaning[0] != field]
     names = " and ".join(f"“{column.name}”" for column, _ in named)
@@ -130,15 +130,15 @@ def how_to_join(path: Path, sample: _Columns, missing: Collection[str]) -> str:
 
 def _keys(sample: _Columns, theirs: _Columns) -> list[tuple[Column, Column]]:
     """Columns of ids that both have: one that fixes the coordinates, else all of the same name."""
-    found = []
+    pairs = []
     for mine, other in product(sample.values(), theirs.values()):
         if not (mine.layouts or other.layouts or mine.is_degrees or other.is_degrees) and mine.distinct:
             shared = len({*mine.distinct[:1000]} & {*other.distinct}) / len(mine.distinct[:1000])
             if shared >= 0.5 and (mine.name == other.name or _are_one_id(mine, other)):
-                found.append((mine, other))
-    same = [pair for pair in found if pair[0].name == pair[1].name]
+                pairs.append((mine, other))
+    same = [pair for pair in pairs if pair[0].name == pair[1].name]
     spot = next((item.codes for item in theirs.values() if item.meaning[0] == "lat" or item.point), np.zeros(1))
-    fixing = [pair for pair in [*same, *found] if not determines(pair[1].codes, spot) < 0.9]
+    fixing = [pair for pair in [*same, *pairs] if not determines(pair[1].codes, spot) < 0.9]
     fixing.sort(key=lambda pair: (pair[0].meaning[0] != "poi", pair[0].name != pair[1].name))
     return fixing[:1] or same
 
@@ -152,7 +152,7 @@ def _are_one_id(mine: Column, other: Column) -> bool:
 
 def _joining(path: Path, other: Path, sample: _Columns, theirs: _Columns, keys: list[tuple[Column, Column]]) -> str:
     """How to join a table of places: every row stays, and each place counts once."""
-    mine, names = ([pair[at].name for pair in keys] for at in (0, 1))
+    mine, names = ([pair[side].name for pair in keys] for side in (0, 1))
     rows = len(keys[0][0].values)
     known = pd.DataFrame({name: theirs[name].text.to_pylist() for name in names}).drop_duplicates()
     wanted = pd.DataFrame({name: sample[column].text.to_pylist() for column, name in zip(mine, names, strict=True)})

@@ -102,7 +102,7 @@ def _candidates(draft: Draft) -> list[Candidate]:
     clocks = [column for column in known if column.is_clock and column.meaning[1] >= 0]
     owners = [draft.spots, *(draft.sample[name].codes for field, name in draft.taken.items() if field == "user")]
     others = [item for item in known if item.layouts]
-    found = []
+    candidates = []
     for column in known:
         belongs = draft.can_tell and any(determines(owner, column.codes) >= 0.95 for owner in owners)
         if not column.layouts or column.name in draft.taken.values() or column.meaning[1] < 0 or belongs:
@@ -114,15 +114,15 @@ def _candidates(draft: Draft) -> list[Candidate]:
             points -= 2 * (not column.has_clocks and not pairs and _is_within(column, others))
             points += 0.6 * (says(column.name, "utc") - says(column.name, "local"))
             points -= 3 * any(says(part.name, "end") for part in columns.values())
-            found.append(Candidate(points, columns))
-    return sorted(found, key=lambda item: np.nanmedian(item.columns["time"].seconds.astype(np.float64)))
+            candidates.append(Candidate(points, columns))
+    return sorted(candidates, key=lambda item: np.nanmedian(item.columns["time"].seconds.astype(np.float64)))
 
 
 def _is_within(column: Column, others: list[Column]) -> bool:
     """Whether days are those of another time with a clock, so that this one says more."""
     days = column.seconds.astype("datetime64[D]")
     known = [other.seconds.astype("datetime64[D]") for other in others if other is not column]
-    return not known or any((np.isnat(found) | np.isnat(days) | (found == days)).mean() > 0.9 for found in known)
+    return not known or any((np.isnat(taken) | np.isnat(days) | (taken == days)).mean() > 0.9 for taken in known)
 
 
 def _replaces(first: Candidate, other: Candidate) -> str | None:
@@ -185,7 +185,7 @@ def _count_unread(draft: Draft, layouts: list[str]) -> np.ndarray:
                 counts = pc.value_counts(join_clock(rows, time, date) if date else rows.text(time))
                 texts, times = counts.field("values"), counts.field("counts").to_numpy()
                 read = (read_spelled(strptime_layout(layout), texts)[0] for layout in layouts)
-                is_read = np.array([found.is_valid().to_numpy(zero_copy_only=False) for found in read])
+                is_read = np.array([column.is_valid().to_numpy(zero_copy_only=False) for column in read])
                 unread += (is_read.any(axis=0) & ~is_read) @ times
     return unread
 

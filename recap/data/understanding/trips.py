@@ -82,9 +82,9 @@ def choose_trip(draft: Draft) -> None:
         degrees = [column for column in draft.sample.values() if column.is_degrees and "lat" not in ends]
         is_located = [all(not determines(end.codes, item.codes) < 0.9 for item in degrees) for end in ends["poi"]]
         answers = {
-            f"at the {where}, {names[at]}": {field: pair[at].name for field, pair in ends.items()}
-            for at, where in enumerate(("origin", "destination"))
-            if is_located[at] or not any(is_located)
+            f"at the {where}, {names[which]}": {field: pair[which].name for field, pair in ends.items()}
+            for which, where in enumerate(("origin", "destination"))
+            if is_located[which] or not any(is_located)
         }
         text = say("trip", origin=names[0], destination=names[1])
         one_end = say("one_end", place=names[is_located.index(True)]) if sum(is_located) == 1 else ""

@@ -37,12 +37,12 @@ def read_gpus() -> list[Gpu]:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
         return []
-    found: list[Gpu] = []
+    gpus: list[Gpu] = []
     try:
         for index in range(pynvml.nvmlDeviceGetCount()):
             with suppress(pynvml.NVMLError):  # one broken GPU must not hide the others
-                found.append(_read_gpu(pynvml.nvmlDeviceGetHandleByIndex(index)))
-        return found
+                gpus.append(_read_gpu(pynvml.nvmlDeviceGetHandleByIndex(index)))
+        return gpus
     except pynvml.NVMLError:
         return []
     finally:

@@ -106,18 +106,18 @@ class SlurmQueue:
             run.end("lost", reason, expected=state)
         else:
             why = job.get("Reason", "")
-            said = f"{job['JobState']}, {why}" if why not in ("", "None") else job["JobState"]
-            reason = f"Slurm ended its job ({said}); continue with `recap runs resume {run.id}`"
+            end = f"{job['JobState']}, {why}" if why not in ("", "None") else job["JobState"]
+            reason = f"Slurm ended its job ({end}); continue with `recap runs resume {run.id}`"
             run.end("failed", reason, expected=state)
 
 
 def find_job(job: SlurmJob) -> Job | None:
     """The job as Slurm describes it; None if it is gone or its number belongs to a later job."""
-    found = read_job(job.job_id)
-    if found is None or not job.submitted:
-        return found
+    answer = read_job(job.job_id)
+    if answer is None or not job.submitted:
+        return answer
     # A requeued job has a new submit time; without a restart it is another job.
-    return found if found.get("SubmitTime") == job.submitted or int(found.get("Restarts") or 0) > 0 else None
+    return answer if answer.get("SubmitTime") == job.submitted or int(answer.get("Restarts") or 0) > 0 else None
 
 
 def read_job(job_id: str) -> Job | None:
@@ -169,6 +169,6 @@ def _call(command: list[str], environment: dict[str, str] | None = None) -> str:
     except subprocess.TimeoutExpired as error:
         raise RecapError(f"{command[0]} did not answer within {_TIMEOUT_SECONDS} s") from error
     if answer.returncode != 0:
-        said = " ".join((answer.stderr or answer.stdout).split()) or f"code {answer.returncode}"
-        raise SlurmError(f"{command[0]} refused: {said}")
+        message = " ".join((answer.stderr or answer.stdout).split()) or f"code {answer.returncode}"
+        raise SlurmError(f"{command[0]} refused: {message}")
     return answer.stdout

@@ -85,8 +85,8 @@ def write_reference(run: RunFolder, dataset: Dataset, config: AnyTraining) -> No
         return
     checkins = CheckinTensors.from_dataset(dataset)
     counters = (VisitCount(dataset), CountPlusMarkov(dataset, graph))
-    found = {counter.name: metrics_by_group(rank_cases(counter, cases, checkins)) for counter in counters}
-    replace_json(run.path / REFERENCE, found)
+    metrics = {counter.name: metrics_by_group(rank_cases(counter, cases, checkins)) for counter in counters}
+    replace_json(run.path / REFERENCE, metrics)
 
 
 def train_run(

@@ -103,5 +103,5 @@ def _look_at(run: RunFolder) -> tuple[RunRow, RunSpec | None, list[EpochLine], i
 def best_epoch(metrics: list[EpochLine]) -> EpochLine | None:
     """The finished epoch with the highest MRR over the selecting cases; None before the first validation."""
     selecting = [(line, line.get("selection") or line["val"]["all"]) for line in metrics if line.get("val")]
-    validated = [(line, mrr) for line, found in selecting if (mrr := found["mrr"]) is not None]
+    validated = [(line, mrr) for line, selection in selecting if (mrr := selection["mrr"]) is not None]
     return max(validated, key=lambda entry: entry[1])[0] if validated else None

@@ -143,10 +143,8 @@ class RunFolder:
 
     def read_reference(self) -> "dict[str, MetricsByGroup]":
         """Metrics of counting baselines on the validation cases, by name; empty before, and without cases."""
-        found = self._read_if_there(REFERENCE)
-        return (
-            found if "model" not in found else {found["model"]: found, "visit_count": found["visit_count"]}
-        )  # earlier
+        kept = self._read_if_there(REFERENCE)
+        return kept if "model" not in kept else {kept["model"]: kept, "visit_count": kept["visit_count"]}  # earlier
 
     def _read_if_there(self, name: str) -> dict[str, Any]:
         try:

@@ -97,8 +97,10 @@ def test_an_experiment_cut_in_the_middle_goes_on(done: tuple[ExperimentResult, P
     assert numbers(third) == numbers(done[0])
 
 
-def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> None:
-    """Another experiment with one of the arms trains nothing: it reads what is there."""
+def test_experiments_share_trainings(done: tuple[ExperimentResult, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another experiment with one of the arms trains nothing: it reads what is there. What another version measured,
+    and a damaged file, is measured again.
+    """
     result, folder = done
     before = sorted(path.name for path in (folder / "trainings").iterdir())
     other = SPEC | {"name": "other", "compare": [], "baselines": [], "arms": [SPEC["arms"][1]]}
@@ -106,6 +108,14 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
     assert again.finished
     assert [arm.values for arm in again.arms] == [arm.values for arm in result.arms[3:5]]
     assert sorted(path.name for path in (folder / "trainings").iterdir()) == before
+    (kept,) = (folder / "trainings" / again.arms[0].digest / "training").glob("every_next-*.json")
+    whole = kept.read_text()
+    kept.write_text("{half")
+    assert numbers(run(check_spec(other), folder)) == numbers(again)
+    assert json.loads(kept.read_text()).keys() == json.loads(whole).keys()
+    monkeypatch.setattr("recap.storage.cache_keys.COMPUTED", 0)
+    assert numbers(run(check_spec(other), folder)) == numbers(again)
+    assert len([*kept.parent.glob("every_next-*.json")]) == 2
 
 
 @pytest.mark.parametrize(

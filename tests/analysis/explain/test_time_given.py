@@ -22,7 +22,6 @@ from analysis.sharing.places import masked_places
 from analysis.sharing.share import share_cases
 from analysis.workspace import Workspace
 from recap.asking.predictor import Predictor
-from recap.errors import ConfigError
 from recap.features.catalogue import TIME
 from recap.history.moments import Moment, find_moment
 from recap.history.one_user import History, usual_pause
@@ -89,14 +88,6 @@ def test_a_shared_page_and_its_picture_say_the_time(opened: Workspace, exact: bo
     assert now.row == shown.row and {at.row for at in others if at.poi == shown.truth} == {shown.row + 1}
 
 
-def test_the_clock_begins_where_pauses_usually_end(opened: Workspace) -> None:
-    moment = find_moment(opened.dataset, 407)
-    known = History.at(Moment(moment.user, moment.row), opened.dataset, opened.checkins)
-    low, middle, high = usual_pause(known) or (0, 0, 0)
-    assert 0 < low <= middle <= high
-    assert usual_pause(History.at(Moment().plus(1, 0), opened.dataset, opened.checkins)) is None
-
-
 def test_pauses_after_check_ins_at_this_hour_where_there_are_enough() -> None:
     """Five mornings with a pause of an hour, and evenings of many hours: at eight in the morning an hour is usual."""
 
@@ -106,7 +97,7 @@ def test_pauses_after_check_ins_at_this_hour_where_there_are_enough() -> None:
         zeros = np.zeros_like(hours)
         return usual_pause(History(0, zeros, seconds, seconds, zeros))
 
-    assert pauses(5) == (110, 110, 110)
+    assert pauses(0) is None and pauses(5) == (110, 110, 110)
     low, _, high = pauses(4) or (0, 0, 0)
     assert low == 110 and high > 20 * 60
 
@@ -127,15 +118,3 @@ def test_a_check_in_moved_past_the_time_given_is_refused(opened: Workspace) -> N
 def test_what_the_curves_of_time_read(opened: Workspace) -> None:
     flow = describe_flow(build_edited_case(opened.predictor, 5))
     assert "time given" in flow.explain(TIME).does
-
-
-def test_models_with_and_without_the_time_are_not_compared(opened: Workspace) -> None:
-    from analysis.compare.side import check_same_question
-
-    whenever, counter = opened.with_model(DEMO / "checkpoint"), opened.with_model("visit_count_at_time")
-    check_same_question(whenever, opened)  # what knowing the time is worth
-    check_same_question(opened, counter)
-    with pytest.raises(ConfigError, match="knows the time"):
-        check_same_question(whenever, counter)
-    with pytest.raises(ConfigError, match="does not know the time"):
-        opened.with_model("visit_count", given_time=True)

@@ -57,9 +57,8 @@ def predictor(kind: str) -> Predictor:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_rank_is_that_of_the_case_scored_alone(kind: str) -> None:
-    """Each ablation equals a counterfactual copy that leaves out the same, and contributions add up to the score.
-
-    Several at once equal each by itself, to the last digit: what is computed once is the same.
+    """Each ablation equals a counterfactual copy that leaves out the same, several at once to the last digit, and
+    contributions add up to the score.
     """
     base = predictor(kind)
     described = describe_ablations(base, base.cases)
@@ -191,10 +190,7 @@ def key(said: str = "d") -> TableKey:
 
 
 def test_made_once_and_again_where_it_does_not_fit(tmp_path: Path) -> None:
-    """The second reader makes none; with another length, other metadata, or no table in the file it is replaced.
-
-    A read-only reader makes the table each time and leaves no file.
-    """
+    """Replaced with another length, other metadata, or no table in the file; a read-only reader leaves no file."""
     made: list[int] = []
     kept(made, keep=False)
     kept(made, keep=False)

@@ -48,7 +48,7 @@ IN_A_THREAD = f"{ASK}; t.start(); t.join(); print(*got)"
 @pytest.mark.parametrize(
     ("modules", "threads"),
     [
-        ("app.cached.explanations", 1),
+        ("app.threads; app.threads.share_cores()", 1),
         ("recap.asking.predictor, recap.evaluation.scoring, analysis.explain.explanation, app.cli.evaluate", 2),
     ],
 )

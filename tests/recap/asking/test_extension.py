@@ -203,5 +203,5 @@ def test_a_model_that_knows_its_users_by_heart_goes_on_without_them(tmp_path: Pa
     opened, (note,) = open_for_prediction(tmp_path / "lotnext", data)
     assert len(choose(opened)) == data.num_users
     assert note.endswith(
-        "knows users and places of training only and does without 1 check-in that evaluation leaves out."
+        "knows only users and places of its training, so it does not use 1 check-in that evaluation leaves out."
     )

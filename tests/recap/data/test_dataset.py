@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +22,16 @@ from recap.data.dataset import Dataset, hash_tables
 from recap.data.inspection import dataset_card
 from recap.data.preparation import prepare_dataset
 from recap.errors import (
-    CheckpointError,
     ChecksumError,
     ConfigError,
     DataError,
     DatasetError,
-    FolderInUseError,
     RecapError,
 )
 from recap.storage.artifacts import write_sums
 from tests.checkins import LENIENT, configs, raw_rows, raw_table, small_dataset
-from tests.cli_runner import recap_here
 from tests.shell import recap
+from tests.spoiled import ODD_JSON, change_one_byte
 
 Rows = list[tuple[str, str, float]]
 
@@ -149,23 +148,6 @@ def test_datasets_written_before_the_rule_had_a_name_load(tmp_path: Path) -> Non
     assert loaded.hash == dataset.hash and not history_only(loaded.checkins).any()
 
 
-def test_saving_again_replaces_a_dataset_and_nothing_else(tmp_path: Path) -> None:
-    """Our own folder is replaced whole; a folder with other files, or a file, is never touched."""
-    folder = tmp_path / "city"
-    small_dataset(ROWS).save(folder)
-    second = small_dataset(ROWS[:-2])
-    second.save(folder)
-    assert Dataset.load(folder).hash == second.hash
-    other = tmp_path / "thesis"
-    other.mkdir()
-    (other / "chapter.tex").write_text("dear")
-    for target in (other, other / "chapter.tex"):
-        with pytest.raises(FolderInUseError, match=r"dataset\.json"):
-            second.save(target)
-    assert (other / "chapter.tex").read_text() == "dear"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["city", "thesis"]
-
-
 def test_a_refused_save_leaves_no_empty_parents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders above the new one that were made for it go too; those that were there stay."""
 
@@ -192,15 +174,14 @@ def list_again(folder: Path) -> None:
     write_sums(folder, [path.name for path in folder.iterdir() if path.name != "SHA256SUMS"])
 
 
-def change_a_bit(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-
-
 def list_a_file_outside(folder: Path) -> None:
     with (folder / "SHA256SUMS").open("a") as file:
         file.write(f"{'0' * 64}  ../changed/dataset.json\n")
+
+
+def write_manifest(folder: Path, text: str) -> None:
+    (folder / "dataset.json").write_text(text)
+    list_again(folder)
 
 
 def replace_a_table(folder: Path, content: bytes) -> None:
@@ -211,7 +192,7 @@ def replace_a_table(folder: Path, content: bytes) -> None:
 OTHER_TABLE = pd.DataFrame({"nothing": [1]}).to_parquet()
 OTHER_CONTENT = small_dataset(ROWS).checkins.assign(**{c.POI: 0}).to_parquet()
 EDITED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "changed": (lambda folder: change_a_bit(folder / "pois.parquet"), r"pois\.parquet was changed"),
+    "changed": (lambda folder: change_one_byte(folder / "pois.parquet"), r"pois\.parquet was changed"),
     "missing": (lambda folder: (folder / "users.parquet").unlink(), r"users\.parquet is missing"),
     "unfinished": (lambda folder: (folder / "SHA256SUMS").unlink(), "has no SHA256SUMS"),
     "unlisted": (
@@ -228,6 +209,7 @@ EDITED: dict[str, tuple[Callable[[Path], object], str]] = {
     "another table": (lambda folder: replace_a_table(folder, OTHER_TABLE), "recap prepare"),
     "other content, listed again": (lambda folder: replace_a_table(folder, OTHER_CONTENT), "content"),
     "gone": (shutil.rmtree, "recap prepare"),
+    **{f"odd {text[:8]}": (partial(write_manifest, text=text), "manifest|format_version") for text in ODD_JSON},
 }
 
 
@@ -333,22 +315,3 @@ def test_what_prepare_writes_passes(tmp_path: Path) -> None:
     given = raw.assign(split=[0, 0, 0, 0, 2], trajectory_id="t")
     prepare_dataset(given, LENIENT, name="given", source_format="test").save(tmp_path / "given")
     Dataset.load(tmp_path / "given")
-
-
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 200 + "1" + "}" * 200, '{"format_version": 1e999}'])
-@pytest.mark.parametrize("kind", ["dataset", "checkpoint"])
-def test_deep_or_odd_json_is_one_line(tmp_path: Path, kind: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is refused, by a command with exit code 2."""
-    from recap.checkpoint import Checkpoint
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    folder = tmp_path / "x"
-    small_dataset(LETTERS).save(folder)
-    (folder / f"{kind}.json").write_text(text)
-    write_sums(folder, [path.name for path in folder.iterdir() if path.name != "SHA256SUMS"])
-    with pytest.raises((DatasetError, CheckpointError), match=f"{kind}.*(manifest|format_version)"):
-        (Dataset if kind == "dataset" else Checkpoint).load(folder)
-    if kind == "dataset":
-        result = recap_here("stats", folder)
-        assert result.returncode == 2 and result.stderr.count("\n") == 1, result.stderr

@@ -153,7 +153,7 @@ def test_bad_rows_become_problems(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    """JSON for programs, text for people, nothing on the disk; a folder that is none is refused."""
+    """JSON for programs, text for people, nothing on the disk; a folder that holds no table is refused."""
     path, _ = write_source(tmp_path, "gowalla")
     found = recap_json("inspect", path)
     assert found["source_format"] == "gowalla" and found["facts"]["check-ins"] == 72

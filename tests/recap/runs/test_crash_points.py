@@ -1,6 +1,5 @@
 """Crashes at the worst moments, one by one, in this process: what the next start makes of them."""
 
-import errno
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_store import PROGRESS, SETTINGS, STATE, RunFolder, RunStore
 from recap.storage import atomic
 from recap.storage.atomic import replace_json
-from tests.background import tiny_spec
+from tests.background import refuse_to_write, tiny_spec
 
 
 def test_a_runner_that_died_while_starting_a_run(run: RunFolder) -> None:
@@ -80,10 +79,7 @@ def test_a_disk_that_takes_nothing_is_a_refusal(
     replace_json(damaged.path / PROGRESS, {"process": ProcessIdentity.current().model_dump()})
     (damaged.path / STATE).write_text("")
 
-    def read_only(*_: object, **__: object) -> None:
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    monkeypatch.setattr(atomic, "replacing", read_only)
+    monkeypatch.setattr(atomic, "replacing", refuse_to_write)
     for change in (lambda: waiting.change({"queued"}, "stopped"), lambda: store.write_notes(waiting, "x")):
         with pytest.raises(RecapError, match=f"writing .*/{waiting.id} failed: Read-only file system; run .* stays"):
             change()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.training_progress import curve_table, stage_spans
+from analysis.training_progress import stage_spans
 from recap.errors import ConfigError, DatasetError, FormatVersionError, RecapError
 from recap.presets import train_preset
 from recap.published.configs import ReplayConfig
@@ -15,7 +15,6 @@ from recap.runs.store.estimates import work_per_epoch
 from recap.runs.store.files import RunSpec, RunState, StateName
 from recap.runs.store.run_store import ReadOnlyError, RunFolder, RunStore
 from recap.runs.store.submission import build_specs
-from recap.training.metrics_file import EpochLine
 from recap.training_config import TrainConfig
 from tests.background import tiny_spec
 
@@ -206,5 +205,3 @@ def test_a_run_of_a_published_model(dataset_folder: Path) -> None:
     assert work_per_epoch(latest, 100, 10) == work_per_epoch(whole, 25, 10) == work_per_epoch(whole, 100, 10) / 4
     (span,) = stage_spans(config)
     assert (span.name, span.first, span.last) == ("REPLAY", 1, 50)
-    line: EpochLine = {"epoch": 1, "loss": {"main": 2.0}, "learning_rate": {}, "steps_per_second": 1.0, "seconds": 3.0}
-    assert curve_table([line], "loss").to_dict("records") == [{"epoch": 1, "series": "main", "value": 2.0}]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from recap.data.dataset import Dataset
-from recap.errors import CheckpointError, ConfigError, DivergenceError, FolderInUseError
+from recap.errors import CheckpointError, ConfigError, DivergenceError
 from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.group import Group
 from recap.training.loop import BEST, BEST_OVERALL, STATE_FILE, StepReport
@@ -156,7 +156,10 @@ DAMAGED = r"state\.safetensors is damaged"
         ({"optimiser.x.step": torch.zeros(3)}, DAMAGED),
         ({"random.cpu": torch.zeros(3)}, DAMAGED),
         (b"half a file", STATE_FILE),
-        *((line, r"metrics\.jsonl: line 2 is not a finished epoch") for line in ("{half", "[1]", '{"loss": 1}')),
+        *(
+            (line, r"metrics\.jsonl: line 2 is not a finished epoch")
+            for line in ("{half", "[1]", '{"epoch": 2}', '{"epoch": 2, "loss": {}, "val": {"tail": {}}}')
+        ),
     ],
     ids=str,
 )
@@ -245,7 +248,7 @@ def stop_at(step: int) -> dict[str, Any]:
 
 
 def test_resume_needs_the_same_configuration_and_dataset(tmp_path: Path) -> None:
-    """Another seed or another city is refused by name, and the state stays usable."""
+    """Another seed or city is refused by name, a damaged configuration too, and the state stays usable."""
     out = tmp_path / "out"
     assert train(small_city(), CONFIG, out, device=CPU, **stop_at(4)) is None
     other = small_training(seed=1, batch_size=32)
@@ -253,12 +256,14 @@ def test_resume_needs_the_same_configuration_and_dataset(tmp_path: Path) -> None
         train(small_city(), other, out, device=CPU, resume=True)
     with pytest.raises(ConfigError, match="another dataset"):
         train(small_dataset(habit_rows(seed=1)), CONFIG, out, device=CPU, resume=True)
-    with pytest.raises(FolderInUseError, match="--resume"):
-        train(small_city(), CONFIG, out, device=CPU)
-    checkpoint = train(small_city(), CONFIG, out, device=CPU, resume=True)
-    assert checkpoint is not None
-    with pytest.raises(FolderInUseError, match="finished checkpoint"):
-        train(small_city(), CONFIG, out, device=CPU, resume=True)
+    stored = out / "training" / "config.json"
+    whole = stored.read_text()
+    for damaged in ("{half", "[]", "{}", "[" * 100_000):
+        stored.write_text(damaged)
+        with pytest.raises(CheckpointError, match=r"config\.json is damaged"):
+            train(small_city(), CONFIG, out, device=CPU, resume=True)
+    stored.write_text(whole)
+    assert train(small_city(), CONFIG, out, device=CPU, resume=True) is not None
 
 
 def test_a_training_begun_before_an_option_existed_resumes(tmp_path: Path) -> None:

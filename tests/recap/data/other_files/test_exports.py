@@ -99,7 +99,7 @@ EXPORTS: dict[str, tuple[str, Callable[[], str]]] = {
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_an_export_is_read(name: str, tmp_path: Path) -> None:
-    """Every visit of one person with its offset, plain and compressed; a segment that is none is said."""
+    """Every visit of one person with its offset, plain and compressed; what is not a segment is counted."""
     source_format, make = EXPORTS[name]
     (tmp_path / name).write_text(make(), encoding="utf-8")
     (tmp_path / "packed").write_bytes(gzip.compress(make().encode()))
