@@ -13,7 +13,6 @@ from recap import columns as c
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.table import Table
 
     from analysis.workspace import Workspace
 
@@ -160,15 +159,11 @@ def long_tail(
     for sentence in facts.values():
         console.print(sentence, markup=False, soft_wrap=True)
     own = f"{METRIC_LABELS[metric]}, {bounded(label, records, metric)}"
-    for name, table in tables.items():
-        console.print(_printed(name, table, own, bounded(other.label, other_records, metric)))
-
-
-def _printed(name: str, table: "pd.DataFrame", value: str, reference: str) -> "Table":
-    """A table for people; ``value`` and ``reference`` are headings of the two models' accuracies."""
+    accuracy = accuracy_headings(own, bounded(other.label, other_records, metric))
     by_name = {"hops": HOP_HEADINGS, "lift": LIFT_HEADINGS, "worth": WORTH_HEADINGS, "misses": MISS_HEADINGS}
-    headings = accuracy_headings(value, reference) if name.startswith("by_") else by_name.get(name, HEADINGS)
-    return frame_table(TITLES[name], table, headings)
+    for name, table in tables.items():
+        headings = accuracy if name.startswith("by_") else by_name.get(name, HEADINGS)
+        console.print(frame_table(TITLES[name], table, headings))
 
 
 def open_other(opened: "Workspace", name: str, *, given_time: bool = False) -> "Workspace":

@@ -14,22 +14,12 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _ROOM_PX: Final = 300
-"""Height of a popover before its content comes."""
 
 
 def choose_one(label: str, options: Sequence[_T], *, key: str, named: Callable[[_T], str], **more: Any) -> _T:
     """A row of choices, always one of them on, at first the first; the label is for screen readers."""
-    chosen: _T | None = st.segmented_control(
-        label,
-        options,
-        default=options[0],
-        required=True,
-        format_func=named,
-        key=key,
-        label_visibility="collapsed",
-        wrap=True,
-        **more,
-    )
+    look: dict[str, Any] = {"required": True, "label_visibility": "collapsed", "wrap": True, **more}
+    chosen: _T | None = st.segmented_control(label, options, default=options[0], format_func=named, key=key, **look)
     return options[0] if chosen is None else chosen
 
 
@@ -101,14 +91,12 @@ def toggle(label: str, value: bool = False, *, help: str, **more: Any) -> bool:
 def late_popover(label: str, key: str, **look: Any) -> Any:
     """A popover whose content is made when it is open; None while it is closed.
 
-    The browser chooses its side before the content comes, so it opens with room.
+    The browser chooses its side before the content comes, so it opens with `_ROOM_PX`.
     """
     button = st.popover(label, key=key, on_change="rerun", **look)
-    if button.open:
-        return button
-    with button:
-        st.space(_ROOM_PX)
-    return None
+    if not button.open:
+        button.space(_ROOM_PX)
+    return button if button.open else None
 
 
 def quiet(text: str, *, width: str = "stretch") -> None:

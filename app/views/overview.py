@@ -41,13 +41,16 @@ def view() -> None:
     halves = st.grid(2, min_column_width=400, gap="medium")
     accuracy, long_tail = halves.cell(), halves.cell()
     with long_tail:  # needs no model, so it appears at once
-        show_distribution(source)
+        distribution = tables.distribution(source)
+        heading = words.distribution_title(distribution)
+        section(heading)
+        show_figure(drawn(plot_distribution, distribution), "distribution", heading)
     groups = tables.by_group(source, metric)
     headline = words.overview_headline(groups, metric)
     curves, line = tables.curves_lines(source, metric)
     with title:
         st.title(markdown_text(headline), anchor=False)
-        rare = tail_share(tables.distribution(source), 1, "case_share")
+        rare = tail_share(distribution, 1, "case_share")
         sentence = words.overview_sentence(groups, metric, rare, opened.places_known)
         facts = opened.dataset.num_users, opened.dataset.num_pois, len(opened.cases)
         described = words.describe_data(*facts, invented=state.consume_synthetic_notice())
@@ -75,7 +78,7 @@ def view() -> None:
     _show_cards(source)
     with data:
         downloads(
-            lambda: {"Accuracy by model": groups, "Sorted transition counts": tables.distribution(source)},
+            lambda: {"Accuracy by model": groups, "Sorted transition counts": distribution},
             source=source,
             key="overview",
             below=partial(_card_button, source),
@@ -94,13 +97,6 @@ def _card_button(source: Source) -> None:
         return (folder / MODEL_CARD).read_bytes()
 
     save_button("Model card", read, "model-card.md", key="model-card", icon=":material/description:", width="stretch")
-
-
-def show_distribution(source: Source) -> None:
-    distribution = tables.distribution(source)
-    title = words.distribution_title(distribution)
-    section(title)
-    show_figure(drawn(plot_distribution, distribution), "distribution", title)
 
 
 @st.fragment

@@ -39,7 +39,9 @@ def view() -> None:
         position = current_slide(deck)
         _show(slide_at(source, deck, position, state.theme_palette().theme))
     except RecapError as error:
-        _leave(f"{capitalised(str(error))}.")
+        st.title(words.NOTHING_TO_PRESENT, anchor=False)
+        st.markdown(markdown_text(f"{capitalised(str(error))}."))
+        _end_button("Back")
         return
     _controls(source, deck, position)
 
@@ -81,12 +83,6 @@ def _controls(source: Source, deck: Deck, position: int) -> None:
         label = "Next case" if step == "change" and which + 1 < len(deck.entries) else "Next"
         key_button(label, "present_next", "Right", go_to_step, deck, position + 1, disabled=last)
     say_once(SAID)
-
-
-def _leave(reason: str) -> None:
-    st.title(words.NOTHING_TO_PRESENT, anchor=False)
-    st.markdown(markdown_text(reason))
-    _end_button("Back")
 
 
 def _end_button(label: str) -> None:

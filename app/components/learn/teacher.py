@@ -1,7 +1,7 @@
 """For teachers: a plan for one class, the address that it opens, questions to discuss, a handout and its key."""
 
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import segno
@@ -16,7 +16,7 @@ from app.classroom import current_classroom
 from app.components.learn import words
 from app.components.learn.class_answers import is_let_in, show_class_answers
 from app.components.learn.place import turn_to
-from app.components.text import quiet, section
+from app.components.text import act_button, quiet, section
 from app.components.toolbar import file_words, save_button
 from app.door import addresses_for_others
 from app.pages import LEARN
@@ -35,8 +35,7 @@ def show_teacher(source: Source) -> None:
     room = current_classroom()
     is_open = room is None or is_let_in(room)
     with st.container(horizontal=True, vertical_alignment="center"):
-        look: dict[str, Any] = {"icon": ":material/arrow_back:", "type": "tertiary", "key": "learn_back"}
-        st.button("Lessons", on_click=turn_to, args=(None,), **look)
+        act_button("Lessons", "learn_back", turn_to, None, icon="arrow_back", type="tertiary")
         if not is_open:
             return
         st.space("stretch")
@@ -49,18 +48,15 @@ def show_teacher(source: Source) -> None:
     if room is not None:
         show_class_answers(source, room)
     section("Plan")
-    st.table(_plan(), border="horizontal")  # a plain table wraps on a narrow screen, and prints
+    rows = [(row.minutes, markdown_text(row.part), row.does, row.needs) for row in class_plan()]
+    plan = pd.DataFrame(rows, columns=["Minutes", "Part", "The class", "Needs"]).set_index("Minutes")
+    st.table(plan, border="horizontal")  # a plain table wraps on a narrow screen, and prints
     section("Questions to talk about")
     for number, entry in enumerate(COURSE):
         with st.expander(f"{number + 1}. {entry.outline.title}"):
             st.markdown(entry.outline.idea)
             st.markdown("\n".join(f"- {question}" for question in entry.outline.questions))
     quiet(words.NOTHING_SENT if room is None else words.COUNTED_HERE)
-
-
-def _plan() -> pd.DataFrame:
-    rows = [(row.minutes, markdown_text(row.part), row.does, row.needs) for row in class_plan()]
-    return pd.DataFrame(rows, columns=["Minutes", "Part", "The class", "Needs"]).set_index("Minutes")
 
 
 def _sheet(source: Source, sheet: PrintedPage) -> bytes:

@@ -120,7 +120,8 @@ def _all_held(source: Source, prediction: CasePrediction) -> None:
             source, prediction.moment, top=prediction.held_by, counts_now=True, paths_per_place=0
         )
         rows, columns = list_table(listed.without_truth().candidates)
-        button.dataframe(rows, column_config=columns, hide_index=True, key="next-held-list")
+        columns["name"] = st.column_config.TextColumn("Place", width=240)
+        button.dataframe(rows, column_config=columns, hide_index=True, width="content", key="next-held-list")
 
 
 def _buttons(

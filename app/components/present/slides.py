@@ -7,7 +7,6 @@ import streamlit as st
 
 from analysis.cases.saved_case import ViewSlide
 from analysis.cases.slides import Number, Slide, Step, case_slide, change_slide, why_slide
-from analysis.compare.comparison import Comparison
 from analysis.compare.words import cases_sentence, how_often
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation
@@ -46,14 +45,10 @@ def slide_at(source: Source, deck: Deck, position: int, theme: Theme = "light") 
     return slide.retitled(entry.title) if step == "case" else slide
 
 
-def _against_counter(source: Source) -> Comparison:
+def _how_often(source: Source, theme: Theme) -> SharedSlide:
     options = comparisons.side_options(source)
     a, b = (options[token] for token in comparisons.default_pair(source))
-    return comparisons.compared(a, b, "hr1", 1)
-
-
-def _how_often(source: Source, theme: Theme) -> SharedSlide:
-    result = _against_counter(source)
+    result = comparisons.compared(a, b, "hr1", 1)
     title, numbers, note = how_often(result, open_workspace(source).dataset.num_pois, invented=source.synthetic)
     bars = comparison_bars(result.rows, "hr1", a=result.a, b=result.b)
     picture = draw_bars(bars, Letters(picture_font()), palette=palette_of(theme))
