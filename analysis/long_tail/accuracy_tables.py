@@ -36,7 +36,8 @@ def accuracy_by_count(
 
     Returns:
         One row per bin: ``bin, low, high`` (counts, both included, -1 for open), ``n, value, lower, upper`` (95 %
-        interval over users) and ``reference``; values are NaN where n is 0.
+        interval over users) and ``reference``; values are NaN where n is 0. ``at_least`` and ``reference_at_least``
+        only where these are lower bounds, see `is_lower_bound`.
 
     Raises:
         ConfigError: unknown metric or ``by``.
@@ -240,4 +241,7 @@ def _grouped(
         if not np.array_equal(reference[c.CASE].to_numpy(), records[c.CASE].to_numpy()):
             raise ConfigError("the reference's records are of other cases; evaluate both on the same dataset and split")
         table["reference"] = group_means(metric_values(reference, metric), groups, num_groups)[1]
+    for name, model in (("at_least", records), ("reference_at_least", reference)):
+        if model is not None and is_lower_bound(model, metric):
+            table[name] = True
     return table

@@ -108,10 +108,11 @@ def fitted_curves_line(model: str, difference: MeanInterval, metric: str) -> str
     """Whether a model and its feature curves alone differ; the difference is the model minus the curves."""
     if math.isnan(difference.low):
         return ""
+    who = label_in_sentence(model)
     span = f"({METRIC_LABELS[metric]} difference {signed(difference.low)} to {signed(difference.high)})"
     if difference.low <= 0 <= difference.high:
-        return f"Over all cases {model} ties with feature curves alone {span}."
-    return f"Over all cases {model} is {'ahead of' if difference.value > 0 else 'behind'} feature curves alone {span}."
+        return f"Over all cases {who} ties with feature curves alone {span}."
+    return f"Over all cases {who} is {'ahead of' if difference.value > 0 else 'behind'} feature curves alone {span}."
 
 
 def curves_headline(model: str, records: pd.DataFrame, curves: pd.DataFrame) -> str:
@@ -119,7 +120,8 @@ def curves_headline(model: str, records: pd.DataFrame, curves: pd.DataFrame) -> 
     lead, low, high = paired_difference(curves, records, "mrr")
     if not (lead > CURVES_LEAD and low > 0):
         return ""
-    return f"Feature curves alone rank better than {model}, by {lead:.3f} MRR ({low:.3f} to {high:.3f})."
+    who = label_in_sentence(model)
+    return f"Feature curves alone rank better than {who}, by {lead:.3f} MRR ({low:.3f} to {high:.3f})."
 
 
 def panels_title(metric: str) -> str:

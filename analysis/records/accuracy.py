@@ -75,6 +75,11 @@ def is_lower_bound(records: pd.DataFrame, metric: str) -> bool:
     return metric == "mrr" and c.IN_LIST in records and not bool(records[c.IN_LIST].all())
 
 
+def bounded(label: str, records: pd.DataFrame, metric: str) -> str:
+    """A model's label over its accuracy in a table; it says where that is a lower bound."""
+    return f"{label} (at least)" if is_lower_bound(records, metric) else label
+
+
 def is_hit(records: pd.DataFrame, k: int) -> np.ndarray:
     """Whether the target is more likely than not among the first k: where `hit_rate` is above 1/2, which is where the
     mean rank is at most k.

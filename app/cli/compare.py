@@ -172,8 +172,9 @@ def _all(
         labels = workspace_labels(models)
         named_imports = [label for label, model in zip(labels, models, strict=True) if model.key in imported]
         merged = merge_seeds(dict(zip(labels, records, strict=True)), named_imports)
+        named_as = {model.key: label for label, model in zip(labels, models, strict=True)}
         facts: dict[str, Any] = {"dataset": opened.dataset.manifest.name, "protocol": protocol, "weighted": weighted}
-        table = model_table(merged, metric=metric, against=against, **facts)
+        table = model_table(merged, metric=metric, against=named_as.get(against or "", against), **facts)
     yield {"protocol": protocol, "weighted": weighted, "models": plain_rows(table)}
     print(write_table(table, form, intervals=intervals), end="")
 

@@ -54,7 +54,7 @@ def overview(opened: "Workspace", metric: MetricOption = None) -> Iterator[Any]:
         transition_distribution,
     )
     from analysis.long_tail.notable_cases import find_notable
-    from analysis.records.accuracy import METRIC_LABELS, fitting_metric, is_known
+    from analysis.records.accuracy import METRIC_LABELS, bounded, fitting_metric, is_known
     from analysis.records.case_groups import PANELS
     from analysis.records.evaluation_records import models_shown
     from analysis.records.imported import find_predictions
@@ -91,10 +91,9 @@ def overview(opened: "Workspace", metric: MetricOption = None) -> Iterator[Any]:
     for name in ("headline", "sentence", "curves_line"):
         if payload[name]:
             console.print(payload[name], markup=False, soft_wrap=True)
-    table = table_of_models(groups)[["model", "all", *PANELS]]
+    named = {model.label: bounded(model.label, model.records(), metric) for model in (opened, *others)}
+    table = table_of_models(groups)[["model", "all", *PANELS]].replace({"model": named})
     console.print(frame_table(f"{METRIC_LABELS[metric]} over cases", table, HEADINGS))
-    for model in groups.loc[groups["at_least"], "model"].unique():
-        console.print(f"MRR of {model} is a lower bound, since its lists are short.", markup=False)
     console.print(f"{words.distribution_title(distribution)}.")
     for card in cards:
         first = card.counter_rank if card.rank_without is None else card.rank_without
@@ -131,7 +130,7 @@ def long_tail(
     )
     from analysis.long_tail.lift import kept_hops, kept_lift
     from analysis.long_tail.misses import count_misses, describe_misses, label_misses
-    from analysis.records.accuracy import METRIC_LABELS, fitting_metric
+    from analysis.records.accuracy import METRIC_LABELS, bounded, fitting_metric
     from analysis.records.causes import ablation_worth
     from recap.baselines import visit_counter
 
@@ -160,8 +159,9 @@ def long_tail(
     yield facts | chosen | {name: plain_rows(table) for name, table in tables.items()}
     for sentence in facts.values():
         console.print(sentence, markup=False, soft_wrap=True)
+    own = f"{METRIC_LABELS[metric]}, {bounded(label, records, metric)}"
     for name, table in tables.items():
-        console.print(_printed(name, table, f"{METRIC_LABELS[metric]}, {label}", other.label))
+        console.print(_printed(name, table, own, bounded(other.label, other_records, metric)))
 
 
 def _printed(name: str, table: "pd.DataFrame", value: str, reference: str) -> "Table":

@@ -19,6 +19,7 @@ from analysis.figures.long_tail import (
 )
 from analysis.long_tail import headlines
 from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count, accuracy_rises, rare_accuracy
+from analysis.records.accuracy import bounded
 from analysis.records.causes import count_lost_hits
 from analysis.records.evaluation_records import LISTS
 from app import address, state
@@ -108,7 +109,7 @@ def show_cohorts(
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(headlines.cohorts_caption(metric), width="content")
-        show_bins("Cells", cohorts, "cohorts", eta, accuracy_headings(model.label, reference.label))
+        show_bins("Cells", cohorts, "cohorts", eta, _headings(model, reference, metric))
 
 
 def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | None, eta: int) -> None:
@@ -131,7 +132,11 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
         )
     with below:
         quiet(headlines.bars_caption(markdown_text(reference.label)), width="content")
-        show_bins("Bins", bins, BY[by], eta, accuracy_headings(model.label, reference.label))
+        show_bins("Bins", bins, BY[by], eta, _headings(model, reference, metric))
+
+
+def _headings(model: Ranker, reference: Ranker, metric: str) -> dict[str, str]:
+    return accuracy_headings(*(bounded(one.label, one.records, metric) for one in (model, reference)))
 
 
 @st.fragment
@@ -183,7 +188,8 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
     show_case_table(table, open_case=open_case, opens=f"{page.title} →", columns=columns, show_truth=not hides_truth)
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(markdown_text(headlines.list_line(model.label, reference.label, k)), width="content")
-        chart_table({"Users": tables.by_user(model)}, "by-user", headings=USER_HEADINGS, label=headlines.BY_USER)
+        headings = {**USER_HEADINGS, "mrr": bounded(USER_HEADINGS["mrr"], model.records, "mrr")}
+        chart_table({"Users": tables.by_user(model)}, "by-user", headings=headings, label=headlines.BY_USER)
 
 
 def show_worth(model: Ranker, metric: str, k: int) -> None:

@@ -124,6 +124,8 @@ def test_imported_predictions_stand_on_a_side(city: Workspace, city_folder: Path
     models = table_with(press(open_view("overview", metric="HR@20"), "all-models"), "Model")
     assert "theirs" not in models["Model"].tolist()  # HR@20 is not known
     check_calm(open_view("long_tail", model=answer["key"], metric="HR@1"))
+    bounds = press(open_view("long_tail", reference=answer["key"], metric="MRR"), "cohorts-table-twin")
+    assert "Theirs (at least)" in "".join(table.proto.columns for table in bounds.dataframe)
     pair = ("compare", "theirs", "markov", "--data", city_folder)
     assert_refused(recap_here(*pair, "--metric", "hr20"), "HR@20 is not known", "has 6 places")
     text = recap_here(*pair, "--metric", "mrr", "--cell", "only_b", "--protocol", "trajectory_last")
@@ -168,7 +170,8 @@ def test_all_models_in_one_table(
     metric = fitting_metric(city.places_known)
     for form in FORMS:
         asked = ("compare", "--all", city_checkpoint, "--data", city_folder, "--form", form, "--intervals")
-        assert recap_here(*asked).stdout == all_models_table(source, form, intervals=True, metric=metric)
+        printed = recap_here(*asked, "--against", "visit_count").stdout
+        assert printed == all_models_table(source, form, intervals=True, metric=metric, against="Visit count")
     app = press(open_view("compare"), "compare-data")
     labels = [button.proto.label for button in app.get("download_button")]
     assert [label for label in labels if label in ("Markdown", "LaTeX", "CSV")] == ["Markdown", "LaTeX", "CSV"]

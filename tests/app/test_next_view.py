@@ -67,7 +67,9 @@ def test_a_moment_in_the_past_shows_what_happened_when_asked(model: Workspace) -
 def test_go_there_adds_a_stop_and_explain_follows(model: Workspace, last: Moment) -> None:
     """After the user's usual gap, in the link, for Explain too; Start again undoes it, a chip's clock moves a stop."""
     app = open_view("next", user="5")
-    best = int(predict_case(model, last).candidates[c.POI].iloc[0])
+    found = predict_case(model, last, counts_now=True)
+    best, held = int(found.candidates[c.POI].iloc[0]), press(app, "next-held").dataframe[-1].value
+    assert found.held_by == len(held) > 10 and f"first {len(held)} places hold" in texts(app)
     click(app, "go-there")
     usual = median_gap(model.checkins, last)
     assert usual is not None

@@ -19,7 +19,7 @@ from app.components.chart_table import ticked_list
 from app.components.next import choice, words
 from app.components.next.slide import say_prediction
 from app.components.present.add import slides_button
-from app.components.text import quiet
+from app.components.text import late_popover, quiet
 from app.components.toolbar import downloads, legend, offer_figure, open_case_button
 from app.components.walk import words as walk_words
 from app.components.walk.predictions import LIST, LIST_NINTHS, MAP_NINTHS, NINTH_PX, list_table, say_never_visited
@@ -111,6 +111,18 @@ def _list(itinerary: Moment, prediction: CasePrediction) -> None:
     say_never_visited(listed)
 
 
+@st.fragment
+def _all_held(source: Source, prediction: CasePrediction) -> None:
+    """A button that shows all places of the list on which the next place is nine times in ten."""
+    button = late_popover(f"All {prediction.held_by:,} places", "next-held", type="tertiary")
+    if button:
+        listed = explanations.predict(
+            source, prediction.moment, top=prediction.held_by, counts_now=True, paths_per_place=0
+        )
+        rows, columns = list_table(listed.without_truth().candidates)
+        button.dataframe(rows, column_config=columns, hide_index=True, key="next-held-list")
+
+
 def _buttons(
     source: Source,
     opened: Workspace,
@@ -132,6 +144,8 @@ def _buttons(
         if listed:
             say = partial(say_prediction, source, opened, itinerary, prediction, walked)
             slides_button(source, NEXT, (repr(itinerary), prediction.only_new), say)
+        if prediction.held_by and prediction.held_by > prediction.num_best and not prediction.only_new:
+            _all_held(source, prediction)
     line = words.GO_AT
     if itinerary.at is None:
         line = words.gap_line(median_gap(opened.checkins, itinerary))
