@@ -165,13 +165,12 @@ def _fitting(
     shape = (len(here) + len(known), len(keys))
     occurs = sparse.csr_matrix((np.ones(len(owner), np.int32), (owner, number)), shape=shape)
     shared = (occurs[: len(here)] @ occurs[len(here) :].T).toarray()
-    for row, dataset in enumerate(datasets):
-        places, users = names[row]
+    for row, (dataset, (places, users)) in enumerate(zip(datasets, names, strict=True)):
         for column, checkpoint in enumerate(checkpoints):
             trained_on = checkpoint.trained_on
-            needed = len(places) if trained_on.published else len(places) / 2
-            is_like = len(places) > 0 and shared[row, column] >= needed
-            is_like = is_like and (not trained_on.published or users == trained_on.users_hash)
+            is_like = len(places) > 0 and 2 * shared[row, column] >= len(places)
+            if trained_on.published:
+                is_like = is_like and shared[row, column] == len(places) and users == trained_on.users_hash
             is_checked = len(known[column]) == 0 or (is_like and trained_on.published)
             is_own = dataset.dataset_hash == trained_on.hash
             if is_own or (not _match(dataset, checkpoint)[1] if is_checked else is_like):
@@ -216,10 +215,9 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
     for checkpoint in checkpoints:
         is_given = checkpoint.folder == settings.checkpoint and source.dataset_folder == settings.data
         is_earlier = has_none and here is not None and checkpoint.trained_on.name == here.name
-        if here is not None and checkpoint.trained_on.hash not in offered and (is_given or is_earlier):
-            refusal = _match(here, checkpoint)[1]
-            if refusal:
-                return refusal
+        is_asked = checkpoint.trained_on.hash not in offered and (is_given or is_earlier)
+        if here is not None and is_asked and (refusal := _match(here, checkpoint)[1]):
+            return refusal
     return None
 
 

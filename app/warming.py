@@ -54,11 +54,12 @@ def _warm_up() -> None:
             workspace.read_records(sources[0], baseline)
         if _first_view.wait(_PATIENCE_S):
             time.sleep(_PAINTING_S)
+        from analysis.explain.paths import training_rows
         from app.cached import explanations  # not before: loading torch takes longer than all of the above
 
         explanations.ready(sources[0])
         if sources[0].has_parts:
-            explanations.get_ready(sources[0])
+            training_rows(explanations.open_predictor(sources[0]))  # the index that all explanations need
         if sources[0].has_parts and not workspace.waits_for_causes(sources[0]):
             workspace.read_ablations(sources[0])
     except RecapError:

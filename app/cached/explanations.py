@@ -12,7 +12,6 @@ from analysis.explain.edits import parse_edits
 from analysis.explain.explain_case import explain_case
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_flow import ModelFlow, describe_flow
-from analysis.explain.paths import training_rows
 from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.ranks_only import explain_ranks as ranks_of_case
 from analysis.explain.robustness import RowCheck, check_rows
@@ -99,11 +98,6 @@ def ranks_without(source: Source, case: int) -> dict[str, float]:
 def open_ranker(source: Source, shown: int | Moment = 0) -> CaseRanker:
     """The model that ranks what is shown: a case, or another moment with all that is known of users."""
     return ready(source).at(shown).ranker
-
-
-def get_ready(source: Source) -> None:
-    """Index the training transitions, which all explanations of a source need."""
-    training_rows(open_predictor(source))
 
 
 def open_predictor(source: Source, shown: int | Moment = 0) -> Predictor:

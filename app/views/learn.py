@@ -51,14 +51,8 @@ def _show_contents(number: int, progress: CourseProgress) -> None:
     pick(st.segmented_control, "Lessons", range(ROUTE), _chosen, "lesson", key=key, value=shown, format_func=named)
     further = "Further lessons" if number < ROUTE else _title(number, progress)
     with st.popover(further, icon=":material/list:", key="learn_further"):
-        for lesson in range(ROUTE, len(COURSE)):
-            st.button(
-                _title(lesson, progress),
-                key=f"learn_to_{lesson}",
-                type="tertiary",
-                on_click=place.go_to,
-                args=(lesson,),
-            )
+        for nth in range(ROUTE, len(COURSE)):
+            st.button(_title(nth, progress), key=f"learn_to_{nth}", type="tertiary", on_click=place.go_to, args=(nth,))
 
 
 def _title(number: int, progress: CourseProgress) -> str:
