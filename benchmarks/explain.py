@@ -29,6 +29,7 @@ from analysis.explain.robustness import check_rows
 from analysis.explain.what_if import what_if
 from analysis.records.causes import ablations_key, pieces_of
 from analysis.records.table_cache import table_in_pieces
+from analysis.workspace import Workspace
 from recap.asking.predictor import Predictor
 from recap.checkpoint import library_versions
 
@@ -43,7 +44,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
-    predictor = Predictor.load(arguments.checkpoint, arguments.data)
+    predictor = Workspace.open(arguments.data, arguments.checkpoint).predictor
     generator = np.random.default_rng(arguments.seed)
     numbers = generator.choice(len(predictor.cases), min(arguments.cases, len(predictor.cases)), replace=False).tolist()
     explain_case(predictor, numbers[0])  # warm up

@@ -6,7 +6,6 @@ Shape suffixes: B cases or variants, P POIs.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import pandas as pd
@@ -217,11 +216,6 @@ class Predictor(CaseRanker):
         super().__init__(checkpoint, dataset, **opened)
         self.stage, self.model = self.scorer.stage, self.scorer.model
         self.model.requires_grad_(False)
-
-    @classmethod
-    def load(cls, checkpoint_folder: Path, dataset_folder: Path) -> "Predictor":
-        """Load and verify both folders."""
-        return cls(Checkpoint.load(checkpoint_folder), Dataset.load(dataset_folder))
 
     def pack(self, variants: Sequence[Counterfactual]) -> tuple[Histories, Interventions]:
         return pack_counterfactuals(variants, self.model, self.graph)

@@ -55,7 +55,7 @@ def model(city: Workspace, city_folder: Path, city_checkpoint: Path) -> Workspac
 @pytest.fixture
 def predictor(city: Workspace, city_folder: Path, city_checkpoint: Path) -> Predictor:
     """The app pointed at the small city and its checkpoint, which is read here too."""
-    return Predictor.load(city_checkpoint, city_folder)
+    return Workspace.open(city_folder, city_checkpoint).predictor
 
 
 @pytest.fixture

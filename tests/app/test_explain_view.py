@@ -62,7 +62,7 @@ def library_cases(predictor: Predictor) -> list[SavedCase]:
 
 def test_the_page_is_what_the_library_explains(demo_city: None) -> None:
     """Opened once: heading, chart, paths, visits, curves, stability and the other half, on the first case."""
-    predictor = Predictor.load(DEMO / "checkpoint", DEMO / "dataset")
+    predictor = Workspace.open(DEMO / "dataset", DEMO / "checkpoint").predictor
     app = calm_view("explain")
     case = int(app.session_state["case"])
     answer = expected(predictor, case)
@@ -95,7 +95,7 @@ def test_the_page_is_what_the_library_explains(demo_city: None) -> None:
 def test_the_papers_model_has_its_own_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Core, prior with its three terms, correction and gate; the token's ablation stands for the paths."""
     point_app_at(monkeypatch, DEMO / "dataset", DEMO / "paper")
-    answer = expected(Predictor.load(DEMO / "paper", DEMO / "dataset"), 312)
+    answer = expected(Workspace.open(DEMO / "dataset", DEMO / "paper").predictor, 312)
     app = calm_view("explain", case="312")
     features = every_feature(answer)
     assert {"Visits before", "Last visit", "Recent window", "Correction"} <= set(features["Feature"])
@@ -221,7 +221,7 @@ def test_stability_is_the_librarys_table(predictor: Predictor, home: Path) -> No
 def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The library's numbers in every box, the equation of the one that is open, and what parts are worth."""
     point_app_at(monkeypatch, DEMO / "dataset", DEMO / name)
-    flow = describe_flow(build_edited_case(Predictor.load(DEMO / name, DEMO / "dataset"), 2417))
+    flow = describe_flow(build_edited_case(Workspace.open(DEMO / "dataset", DEMO / name).predictor, 2417))
     app = calm_view("explain", case="2417", half="model" if name == "paper" else "The model")  # the second is older
     assert app.query_params["half"] == "model"
     assert app.title[0].value.startswith("Habit decides between places a user knows; ")

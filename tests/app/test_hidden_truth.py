@@ -13,7 +13,6 @@ from analysis.explain.explain_case import explain_case
 from analysis.trajectories.predictions import CasePrediction, predict_case
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.asking.predictor import Predictor
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from tests.app.app_driver import calm_view, click, open_view, point_app_at
@@ -120,7 +119,7 @@ def test_exports_do_not_tell_either(worlds: list[tuple[Path, Path]]) -> None:
     written = []
     for data, checkpoint in worlds:
         opened = Workspace.open(data)
-        predictor = Predictor.load(checkpoint, data)
+        predictor = opened.with_model(checkpoint).predictor
         case = CASE
         model = opened.with_model(checkpoint)
         hidden: CasePrediction = predict_case(model, case).without_truth()

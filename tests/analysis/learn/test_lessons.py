@@ -24,7 +24,6 @@ from analysis.learn.toy_town import build_toy_town
 from analysis.long_tail.misses import MISSES
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.asking.predictor import Predictor
 from recap.history.asked_times import ClockTime, parse_next_time
 from recap.machine.printable import markdown_text
 from tests.learn_answers import Answers, planted_rank
@@ -50,7 +49,7 @@ def test_answers_are_found_again(two_cities: list[tuple[Path, Path]], city: int)
     """Guesses and checks, by dictionaries and loops over check-ins or by scoring single cases again."""
     data, checkpoint = two_cities[city]
     lessons = _lessons(data, checkpoint)
-    predictor = Predictor.load(checkpoint, data)
+    predictor = Workspace.open(data, checkpoint).predictor
     answers = Answers(predictor.dataset, predictor)
     right = {key: (lesson.guess.right, lesson.check.right) for key, lesson in lessons.items()}
     for key in COUNTED:
@@ -127,11 +126,12 @@ def test_no_two_texts_overlap_on_the_map_of_the_toy_town() -> None:
     lesson = demo_lesson(ENTRIES["two_hops"])
     for middle in range(len(lesson.handles[0].positions)):
         (chart,) = lesson.scene((middle,)).charts
-        texts = draw(chart, DARK).layout.annotations
-        scale = 350 / (max(text.y for text in texts) - min(text.y for text in texts))
-        for one, other in combinations(texts, 2):
-            across = abs(one.x - other.x) * scale * math.cos(math.radians(one.y))
-            assert abs(one.y - other.y) * scale >= 14 or across >= 3 * (len(one.text) + len(other.text))
+        texts = [(text.x, text.y, len(text.text)) for text in draw(chart, DARK).layout.annotations]
+        height = [y for _, y, _ in texts]
+        scale = 350 / (max(height) - min(height))
+        for (x, y, letters), (other_x, other_y, others) in combinations(texts, 2):
+            across = abs(x - other_x) * scale * math.cos(math.radians(y))
+            assert abs(y - other_y) * scale >= 14 or across >= 3 * (letters + others)
 
 
 def test_the_handout_asks_and_the_answer_key_answers() -> None:

@@ -197,7 +197,7 @@ CITY = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 
 @cache
 def predictor() -> Predictor:
-    return Predictor.load(CITY / "checkpoint", CITY / "dataset")
+    return Workspace.open(CITY / "dataset", CITY / "checkpoint").predictor
 
 
 @cache

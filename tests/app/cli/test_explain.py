@@ -8,7 +8,7 @@ import pytest
 from analysis.explain.explain_case import explain_case
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
-from recap.asking.predictor import Predictor
+from analysis.workspace import Workspace
 from recap.data.dataset import Dataset
 from recap.features.catalogue import WHENEVER
 from recap.history.moments import find_moment
@@ -54,7 +54,7 @@ def test_curves_and_what_parts_are_worth(city_checkpoint: Path, city_folder: Pat
 def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """Plain and with checks it is what Python says; --edit, the same edits in a link, and Python give one ranking."""
     asked, page = ("explain", city_checkpoint, "--data", city_folder), tmp_path / "page.html"
-    predictor = Predictor.load(city_checkpoint, city_folder)
+    predictor = Workspace.open(city_folder, city_checkpoint).predictor
     assert CaseExplanation.parse(recap_json_here(*asked, "--case", 3)) == explain_case(predictor, 3)
     checked = recap_json_here(*asked, "--case", "5,1", "--checks")
     assert [each["case"] for each in checked] == [5, 1]
@@ -73,7 +73,7 @@ def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: 
 
 def test_a_user_at_a_moment(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """What Python says from the last check-in; as of an earlier time the next check-in is the truth."""
-    predictor = Predictor.load(city_checkpoint, city_folder)
+    predictor = Workspace.open(city_folder, city_checkpoint).predictor
     end = find_moment(predictor.dataset, "user2")
     page, asked = tmp_path / "page.html", ("explain", city_checkpoint, "--data", city_folder, "--user", "user2")
     plain = recap_json_here(*asked, "--search", "--html", page)

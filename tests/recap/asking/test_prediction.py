@@ -326,7 +326,9 @@ def test_a_name_wins_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture(scope="module")
 def predictor(city_checkpoint: Path, city_folder: Path) -> Predictor:
-    return Predictor.load(city_checkpoint, city_folder)
+    opened = open_model(city_checkpoint, Dataset.load(city_folder))
+    assert isinstance(opened, Predictor)
+    return opened
 
 
 @pytest.fixture(scope="module")

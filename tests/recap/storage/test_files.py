@@ -240,8 +240,7 @@ def test_every_file_and_folder_honours_the_umask(mask: int, folder_mode: int, fi
 _KILLED_AT = """
 import os, signal, sys
 from pathlib import Path
-from typing import get_args
-from tests.recap.storage.test_files import write_marks
+from recap.storage.artifacts import new_folder
 left = int(sys.argv[1])
 def count(event, arguments):
     global left
@@ -250,7 +249,9 @@ def count(event, arguments):
         if left < 0:
             os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(count)
-write_marks(Path(sys.argv[2]), "new")
+with new_folder(Path(sys.argv[2]), "mark") as draft:
+    (draft / "mark").write_text("new")
+    (draft / "table").write_text("new")
 """
 
 
