@@ -212,6 +212,7 @@ def test_a_trained_model_lasts_as_long_as_its_variable(
     """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     data, random = walking_dataset(), torch.get_rng_state()
     steps: list[Any] = []
     recap.train(data, PRESET, out=tmp_path / "kept", epochs=EPOCHS, seed=5, settings=SETTINGS, watch=steps.append)

@@ -161,9 +161,9 @@ def test_the_library_works_without_the_app() -> None:
     assert_refused(opened, "recap-mobility[app]")
 
 
-def test_commands_load_no_more_than_they_need() -> None:
+def test_commands_load_no_more_than_they_need(city_folder: Path) -> None:
     """`recap predict` nothing that trains; `recap --help` neither torch nor pandas nor Streamlit."""
-    words = ["predict", "pretrained", "--data", str(DEMO / "dataset")]
+    words = ["predict", "pretrained", "--data", str(city_folder)]
     code = f"import sys; from app.cli.main import run; sys.argv[1:] = {words!r}; run()"
     command = [sys.executable, "-X", "importtime", "-c", code]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

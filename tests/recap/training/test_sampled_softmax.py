@@ -134,10 +134,10 @@ def test_a_baseline_that_fails_costs_no_checkpoint(
 ) -> None:
     """Nor do too many places for a fit: the others stand next to the model, and the log says which does not."""
 
-    def failing(name: str, dataset: Dataset, graph: TransitionGraph) -> Scorer:
+    def failing(name: str, dataset: Dataset, graph: TransitionGraph, **options: Any) -> Scorer:
         if name == FEATURE_CURVES:
             raise DataError("the training split has no case to fit on")
-        return build_baseline(name, dataset, graph)
+        return build_baseline(name, dataset, graph, **options)
 
     monkeypatch.setattr(run, "build_baseline", failing)
     checkpoint = train(small_city(), small_training(epochs=3), tmp_path / "out", device=torch.device("cpu"))
