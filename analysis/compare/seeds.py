@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from analysis.compare.side import Side
+from analysis.compare.significance import scipy_stats
 from analysis.records.bootstrap import LEVEL
 
 
@@ -30,7 +30,7 @@ class SeedSpread:
         several = [value_S for value_S in each if len(value_S) > 1]
         freedom = sum(len(value_S) - 1 for value_S in several)
         pooled = sum((len(value_S) - 1) * value_S.var(ddof=1) for value_S in several) / freedom
-        return float(stats.t.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(2 * pooled))
+        return float(scipy_stats().t.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(2 * pooled))
 
     def each(self, weight_N: np.ndarray) -> list[float]:
         """Differences of B's seeds from the mean of A, or of A's seeds if B has only one."""

@@ -6,10 +6,11 @@ users. Verdicts follow the larger p.
 Shape suffixes: U users, G groups, R resamples.
 """
 
+import sys
+from types import ModuleType
 from typing import Final
 
 import numpy as np
-from scipy import stats
 
 EXACT_USERS: Final = 12
 """Up to this many users with a difference, all 2^U sign flips are enumerated; above, they are sampled."""
@@ -20,6 +21,15 @@ _BLOCK: Final = 100
 _ROUNDING: Final = 1e-9
 
 
+def scipy_stats() -> ModuleType:
+    """`scipy.stats`, which fails while another thread loads torch: it takes the half-loaded module for a whole one."""
+    if "torch" in sys.modules:
+        import torch  # noqa: F401 # the import waits for the other thread's
+    from scipy import stats
+
+    return stats
+
+
 def mcnemar(only_a: int, only_b: int) -> float:
     """Two-sided exact p of ``only_b`` against ``only_a``; 1 if no case separates the two.
 
@@ -28,7 +38,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
     """
     if only_a + only_b == 0:
         return 1.0
-    return float(stats.binomtest(only_b, only_a + only_b, 0.5).pvalue)
+    return float(scipy_stats().binomtest(only_b, only_a + only_b, 0.5).pvalue)
 
 
 class SignFlips:
@@ -67,7 +77,7 @@ def _enumerated(sums_U: np.ndarray) -> float:
     differing = sums_U[sums_U != 0]
     if len(differing) < 2:  # scipy asks for two observations: one user's two flips are equally far from 0
         return 1.0
-    test = stats.permutation_test(
+    test = scipy_stats().permutation_test(
         (differing,), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=True, alternative="two-sided"
     )
     return float(test.pvalue)

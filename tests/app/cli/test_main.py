@@ -165,8 +165,7 @@ def test_commands_load_no_more_than_they_need(city_folder: Path) -> None:
     """`recap predict` nothing that trains; `recap --help` neither torch nor pandas nor Streamlit."""
     words = ["predict", "pretrained", "--data", str(city_folder)]
     code = f"import sys; from app.cli.main import run; sys.argv[1:] = {words!r}; run()"
-    command = [sys.executable, "-X", "importtime", "-c", code]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = subprocess.run([sys.executable, "-Ximporttime", "-c", code], capture_output=True, text=True, check=False)
     assert "recap.asking.predictor" in result.stderr and "recap.training.trainer" not in result.stderr
     code = "import sys, app.cli.main; print([m for m in ('torch', 'pandas', 'streamlit') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -250,8 +250,7 @@ def count(event, arguments):
             os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(count)
 with new_folder(Path(sys.argv[2]), "mark") as draft:
-    (draft / "mark").write_text("new")
-    (draft / "table").write_text("new")
+    for name in ("mark", "table"): (draft / name).write_text("new")
 """
 
 
