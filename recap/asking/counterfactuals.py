@@ -41,7 +41,7 @@ class Counterfactual:
     @property
     def shared(self) -> tuple[object, ...]:
         """Equal for copies that can be scored in one batch."""
-        return self.read[-1], self.off
+        return tuple(sorted(self.edges.items())), self.off
 
 
 def pack_counterfactuals(
