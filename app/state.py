@@ -190,6 +190,7 @@ def current_moment(opened: Workspace, first: Callable[[], int], *, only_cases: b
     Args:
         first: the case to open by default.
     """
+    say_unread_time(reads_time=opened.reads_time)
     link, moment = address.linked(*MOMENT), st.session_state.get("moment")
     asked: dict[str, str | None] | None = None if moment is None else {**fields_of(moment)}  # maybe of other data
     if link is not None:
@@ -198,6 +199,7 @@ def current_moment(opened: Workspace, first: Callable[[], int], *, only_cases: b
     if asked is not None and not only_cases:
         known = opened.known
         try:
+            asked |= {} if opened.reads_time else {"at": None}
             moment = known.moment(Moment.read(asked, known.dataset, known.checkins))
         except (CaseError, ConfigError):
             st.warning("The link's check-in is not one of its user's here, so a case is shown.")
@@ -207,6 +209,12 @@ def current_moment(opened: Workspace, first: Callable[[], int], *, only_cases: b
     case = _current_case(None if link is None else link["case"], len(opened.cases), first)
     set_case(case)
     return opened.moment(case)
+
+
+def say_unread_time(*, reads_time: bool) -> None:
+    """A message if the link names a time that the model does not read; call it before the link's moment is read."""
+    if not reads_time and (address.linked("at") or {}).get("at"):
+        st.warning("The link's time is left out: this model does not read it.")
 
 
 def _current_case(asked: str | None, num_cases: int, first: Callable[[], int]) -> int:

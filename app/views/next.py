@@ -21,6 +21,7 @@ from recap.machine.printable import markdown_text
 def view() -> None:
     source = open_source()
     opened = explanations.ready(source).known
+    state.say_unread_time(reads_time=source.reads_time)
     with st.container(horizontal=True, vertical_alignment="center"):
         part = choice_control("part", {name: name for name in choice.PARTS}, choice.ONE, choice.PARTS)
         itinerary = choice.current_itinerary(opened, part)

@@ -21,7 +21,17 @@ from app.sources import find_sources
 from recap.asking.prediction import ASSUMED
 from recap.history.asked_times import link_time, local_text
 from recap.machine.printable import markdown_text
-from tests.app.app_driver import address, calm_view, check_calm, follow, pills, point_app_at, table_with, texts
+from tests.app.app_driver import (
+    address,
+    calm_view,
+    check_calm,
+    follow,
+    open_view,
+    pills,
+    point_app_at,
+    table_with,
+    texts,
+)
 
 
 @pytest.fixture
@@ -54,6 +64,16 @@ def test_after_the_last_check_in_explain_begins_as_next_does(token: str) -> None
     assert address(app) == asked and "not known yet" in app.title[0].value
     assert address(calm_view("explain", source=token, at="2001-01-01T00:00", **link))["at"] > "2024"
     assert address(calm_view("walk", source=token, **link)).keys() == {"case"}
+
+
+@pytest.mark.parametrize("view", ["next", "next everyone", "explain", "walk"])
+def test_a_model_that_does_not_read_the_time_says_so(view: str, token: str) -> None:
+    """A line of a link with a time, and the page as without it; none where the model reads it, or none is named."""
+    row = {"user": "407", "row": "49628"} if "everyone" not in view else {"part": "everyone"}
+    app, plain = (open_view(view.split()[0], **row, **at) for at in ({"at": "2024-11-04T18:00"}, {}))
+    assert [line.value for line in app.warning] == ["The link's time is left out: this model does not read it."]
+    assert not plain.warning and address(app) == address(plain) and app.title[0].value == plain.title[0].value
+    assert not open_view(view.split()[0], source=token, at="2024-11-04T18:00", **row).warning
 
 
 def test_files_say_the_time(token: str) -> None:
