@@ -1,15 +1,13 @@
-"""Everyone's next visits: a map of expected visits, and expected against counted ones."""
+"""Everyone's next visits: a map of expected visits, and what of them may be shared."""
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import pydeck as pdk
 
 from analysis.figures import deck_layers
 from analysis.figures.bars import SlideBar
-from analysis.figures.charts import assembled, escape_tags
 from analysis.figures.labels import label_table
 from analysis.figures.palette import Palette, rgb
 from analysis.figures.scale_bar import scale_bar
@@ -26,8 +24,6 @@ _FITTED: Final = 60
 _NAMED: Final = 10
 _MAP_PX: Final = 480
 _LARGEST_PX: Final = 15.0
-_LEAST: Final = 0.05
-"""Places with fewer expected visits and no counted one are left out of the chart: they would be one blot."""
 
 
 def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, palette: Palette) -> pdk.Deck:
@@ -54,29 +50,6 @@ def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, pa
         deck_layers.names(names, {"model": palette.model.text}, palette),
     ]
     return deck_layers.deck(layers, camera, map_style)
-
-
-def draw_expected(places: pd.DataFrame, title: str, *, palette: Palette) -> go.Figure:
-    """Expected (``title``) against counted next visits of each place, with the line of equality."""
-    shown = places[(places[EXPECTED_COUNTED] >= _LEAST) | (places[COUNTED] > 0)]
-    most = float(max(shown[EXPECTED_COUNTED].max(), shown[COUNTED].max(), 1.0)) * 1.08
-    axis: dict[str, Any] = {"range": [-0.02 * most, most], "zeroline": False}
-    ink: dict[str, Any] = {"type": "scatter", "mode": "lines", "line": {"color": palette.baseline, "width": 1.5}}
-    data = [
-        ink | {"x": [0, most], "y": [0, most], "hoverinfo": "skip"},
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": shown[EXPECTED_COUNTED].round(2).tolist(),
-            "y": shown[COUNTED].tolist(),
-            "text": [escape_tags(name) for name in shown["name"]],
-            "hovertemplate": "%{text}<br>%{x} expected, %{y} counted<extra></extra>",
-            "marker": {"size": 8, "color": palette.model.fill, "opacity": 0.55},
-        },
-    ]
-    titles = {"xaxis": title, "yaxis": "Counted"}
-    layout = {name: {"title": {"text": title}} | axis for name, title in titles.items()} | {"hovermode": "closest"}
-    return assembled(data, layout, palette, height=EVERYONE_HEIGHT_PX, margin={"l": 56, "r": 12, "t": 12, "b": 52})
 
 
 def expected_bars(places: pd.DataFrame, min_people: int) -> list[SlideBar]:

@@ -34,7 +34,6 @@ COMMAND_EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "runs resume": ("recap runs resume 1",),
     "runs rm": ("recap runs rm 1",),
     "cases find": ("recap cases find data/recap --data data/mine --show tail",),
-    "cases share": ("recap cases share --collection Tuesday --data mine --checkpoint model --html cases.html",),
 }
 """By command, groups with a space."""
 

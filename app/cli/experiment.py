@@ -3,7 +3,7 @@
 import shlex
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -12,13 +12,7 @@ from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.options import DeviceOption
 from recap.baselines import PRETRAINED
 
-_HELP: Final = f"Run named experiments: {', '.join(EXPERIMENTS)}."
-experiment = typer.Typer(help=_HELP)
-
-
-@experiment.callback(help=_HELP)
-def about() -> None:
-    """One group of commands."""
+experiment = typer.Typer(help=f"Run named experiments: {', '.join(EXPERIMENTS)}.")
 
 
 @experiment.command()

@@ -47,9 +47,9 @@ _PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
         "explain": explain,
         "curves": curves,
         "compare": compare,
+        "cases": cases,
     },
     "Runs": {"runs": runs},
-    "Share": {"cases": cases},
 }
 """Commands and groups by panel, as `recap --help` shows them."""
 

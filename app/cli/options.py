@@ -18,7 +18,6 @@ ModelArgument = Annotated[
 DatasetArgument = Annotated[Path, Argument(help="A dataset folder.")]
 DataOption = Annotated[Path, Option("--data", help="A dataset folder.")]
 CheckpointArgument = Annotated[str, Argument(metavar="MODEL", help="A checkpoint folder, or pretrained.")]
-CheckpointOption = Annotated[str, Option("--checkpoint", metavar="MODEL", help="A checkpoint folder, or pretrained.")]
 ProtocolOption = Annotated[str, Option(help="every_next, every_step, trajectory_last or user_last.")]
 SplitOption = Annotated[str, Option(help="train, val or test.")]
 MetricOption = Annotated[

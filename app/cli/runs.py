@@ -45,7 +45,6 @@ def submit(
     ] = None,
     device: DeviceOption = "auto",
     processes: Annotated[int, Option(help="Processes that share each batch, one GPU each.")] = 1,
-    threads: Annotated[int | None, Option(help="CPU threads of a process.")] = None,
     slurm: Annotated[bool, Option("--slurm", help="Train with Slurm.")] = False,
     notes: Annotated[str, Option(help="Shown with the run.")] = "",
 ) -> Iterator[Any]:
@@ -65,7 +64,6 @@ def submit(
         epochs=epochs,
         device=device,
         processes=processes,
-        threads=threads,
         backend="slurm" if slurm else "local",
         notes=notes,
     )
@@ -128,7 +126,6 @@ def show(run_id: RunId) -> Iterator[Any]:
 def logs(
     run_id: RunId,
     follow: Annotated[bool, Option("--follow", "-f", help="Follow the log until the run ends.")] = False,
-    lines: Annotated[int | None, Option(min=1, help="Print only this many last lines.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Print a run's log."""
@@ -137,7 +134,7 @@ def logs(
     if follow and as_json:
         raise ConfigError("use either --json or -f, not both")
     run = _awake_store().get(run_id)
-    text, offset = read_log(run, lines)
+    text, offset = read_log(run)
     if as_json:
         print_json({"id": run.id, "state": run.read_state().state, "lines": text.splitlines()})
         return

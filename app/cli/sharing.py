@@ -1,4 +1,4 @@
-"""Shared pages, for every command that exports cases."""
+"""The page to share that `recap explain` writes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +22,7 @@ class Sharing:
     exact: bool
     hide_places: bool
 
-    def write(
-        self,
-        explanations: "Sequence[CaseExplanation]",
-        opened: "Workspace",
-        *,
-        title: str = "",
-        notes: Sequence[str] = (),
-    ) -> list[str]:
+    def write(self, explanations: "Sequence[CaseExplanation]", opened: "Workspace") -> list[str]:
         """Write the page if one was asked for; returns lines on the file and its content."""
         if self.html is None:
             return []
@@ -43,8 +36,6 @@ class Sharing:
             opened,
             exact=self.exact,
             hide_places=self.hide_places,
-            title=title,
-            notes=notes,
             basemap=find_basemap(
                 opened.dataset.hash, opened.bundle, opened.latitude, opened.longitude, synthetic=invented
             ),

@@ -14,6 +14,7 @@ from app.cached import explanations, maps
 from app.cached.workspace import open_workspace
 from app.components import words
 from app.components.cases.card_grid import CardEntry
+from app.components.cases.case_choice import Listed
 from app.components.text import choose_one, quiet
 from app.components.toolbar import file_words, save_button
 from app.sources import Source
@@ -83,23 +84,17 @@ def _files(page: SharedPage, key: str, name: str) -> None:
         save_button("Data (JSON)", lambda: page.model_dump_json().encode(), f"{stem}.json", key=f"{key}-json-{manner}")
 
 
-_MOST: Final = 10
-"""Cases of one page; each is explained in full when the dialog opens."""
-
-
-def share_shown(source: Source, entries: list[CardEntry], title: str) -> None:
+def share_shown(source: Source, listed: Listed) -> None:
     """A button for a list by the title of its collection or recipe; nothing for models without parts."""
-    if not source.has_parts or not entries:
+    if not source.has_parts or not listed.entries:
         return
-    first = entries[:_MOST]
 
     def explained() -> "list[CaseExplanation]":
-        return [_explain(source, entry) for entry in first]
+        return [_explain(source, entry) for entry in listed.shared]
 
-    notes = [entry.saved.value.note if entry.saved else "" for entry in first]
-    share_button(
-        source, explained, key="cases", name=title, title=shared_title(title, len(first), len(entries)), notes=notes
-    )
+    notes = [entry.saved.value.note if entry.saved else "" for entry in listed.shared]
+    title = shared_title(listed.name, len(listed.shared), len(listed.entries))
+    share_button(source, explained, key="cases", name=listed.name, title=title, notes=notes)
 
 
 def _explain(source: Source, entry: CardEntry) -> "CaseExplanation":

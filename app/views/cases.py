@@ -64,7 +64,7 @@ def view() -> None:
 def _toolbar(source: Source, shelf: Shelf, listed: Listed, mine: list[str]) -> None:
     if source.has_parts and listed.deck:
         present_button(listed.deck, type="secondary", disabled=not listed.entries)
-    share_shown(source, listed.entries, listed.name)
+    share_shown(source, listed)
     with st.popover("More", icon=":material/tune:", type="tertiary", key="cases-more"):
         source_picker(source)
         shown = [entry.saved.name for entry in listed.entries if entry.saved] if listed.collection else mine

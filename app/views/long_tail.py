@@ -232,7 +232,6 @@ def _files(model: Ranker, reference: Ranker, metric: str, eta: int) -> dict[str,
         "Accuracy by cohort": tables.of_records(accuracy_by_cohort, model, metric, eta=eta, reference=reference),
         "Accuracy by user": tables.by_user(model),
         "Hop sweep": tables.hops(model.source),
-        "Sorted transition counts": tables.distribution(model.source),
         "Evaluation records": model.records.drop(columns=list(LISTS), errors="ignore"),
     }
 

@@ -46,7 +46,7 @@ def view() -> None:
             st.space("stretch")
             only_new = switch("new", "Only new places", False, help=words.NEW_HELP)
         if part == choice.ONE and itinerary.next_place(opened.dataset) is not None:
-            show_truth = switch("happened", "What happened", False, help=words.HAPPENED_HELP)
+            show_truth = switch("happened", "What happened", False)
     at = None
     if part == choice.EVERYONE:
         address.write(user=None, row=None, stops=None)

@@ -25,6 +25,7 @@ _FIELDS: Final = ("list", "search", "collection")
 """Fields of the address that define the list."""
 _LISTS: Final = (*RECIPES, SAVED)
 _ALL: Final = "all"
+_SHARED: Final = 10
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class Listed:
     entries: list[CardEntry] = field(default_factory=list)
     deck: dict[str, str] = field(default_factory=dict)
     collection: Stored[Collection] | None = None
+
+    @property
+    def shared(self) -> list[CardEntry]:
+        """Of one page: a collection whole, of other lists the first; each is explained when the dialog opens."""
+        return self.entries if self.collection else self.entries[:_SHARED]
 
 
 def current_list(recipes: Mapping[RecipeName, FoundCases]) -> str:

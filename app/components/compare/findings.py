@@ -17,7 +17,7 @@ from app.cached.comparisons import all_models_table
 from app.cached.figures import drawn
 from app.cached.workspace import Ranker, open_workspace
 from app.components.chart_table import show_figure, show_wide
-from app.components.text import quiet, section, toggle
+from app.components.text import quiet, section
 from app.components.toolbar import legend, save_button
 from app.pages import WALK
 from app.sources import Source
@@ -114,7 +114,7 @@ _FORMS: Final = {"markdown": ("Markdown", "md"), "latex": ("LaTeX", "tex"), "csv
 def save_all_models(source: Source, metric: str, against: str) -> None:
     """A button for each form; models whose test cases are not ranked yet are left out."""
     quiet(words.ALL_MODELS)
-    intervals = toggle("Intervals", key="all-models-intervals", help=words.INTERVALS_HELP)
+    intervals = st.toggle(words.INTERVALS, key="all-models-intervals")
     with st.container(horizontal=True):
         for form, (name, ending) in _FORMS.items():
             write = partial(_written, source, form, intervals, metric, against)

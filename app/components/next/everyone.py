@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.figures.next_map import EVERYONE_HEIGHT_PX, draw_expected, expected_deck, offered_places
+from analysis.figures.next_map import EVERYONE_HEIGHT_PX, expected_deck, offered_places
 from analysis.glossary import tooltip
 from analysis.records.case_filters import matching_places
 from analysis.trajectories.everyone import (
@@ -27,9 +27,8 @@ from analysis.trajectories.everyone import (
 from analysis.workspace import Workspace
 from app import address, state
 from app.cached import explanations, maps
-from app.cached.figures import drawn
 from app.cached.workspace import MOST_SCORES
-from app.components.chart_table import show_figure, ticked_list
+from app.components.chart_table import ticked_list
 from app.components.next import choice, words
 from app.components.next.slide import say_everyone
 from app.components.present.add import slides_button
@@ -109,10 +108,7 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
 
 
 def _places(source: Source, opened: Workspace, found: Everyone, at: datetime | None) -> None:
-    named = {"map": "On the map", "table": "Places"}
-    key = "everyone-places"
-    if found.followed:
-        named["chart"] = "Expected and counted"
+    key, named = "everyone-places", {"map": "On the map", "table": "Places"}
     if found.closed:
         key, named = "everyone-changes", {"table": "Where they go", "map": "On the map"}
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -121,10 +117,8 @@ def _places(source: Source, opened: Workspace, found: Everyone, at: datetime | N
     if shown == "map":
         deck = maps.draw_map(source, expected_deck, opened, found.places)
         st.pydeck_chart(deck, height=EVERYONE_HEIGHT_PX, key="expected-map", alt=words.EXPECTED_ALT)
-    elif shown == "table":
-        _place_table(found, at)
     else:
-        show_figure(drawn(draw_expected, found.places, words.expected_heading(at)), "expected-chart", words.CHART_ALT)
+        _place_table(found, at)
 
 
 def _numbers(opened: Workspace, text: str | None) -> tuple[int, ...]:

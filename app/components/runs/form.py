@@ -54,7 +54,7 @@ def show_form(store: RunStore) -> None:
     own_hops = hops = hops_of(config)
     if own_hops is not None:
         hops = st.slider("Hops", 1, 5, own_hops, key=f"run_hops_{preset}", help=words.HOPS_HELP)
-    seeds = st.pills("Seeds", _SEEDS, selection_mode="multi", default=[1], key="run_seeds", help=words.SEEDS_HELP)
+    seeds = st.pills("Seeds", _SEEDS, selection_mode="multi", default=[1], key="run_seeds")
     with st.expander("More", icon=":material/tune:"):
         quiet(words.FIELDS_HELP)
         example = RECAP_EXAMPLE if isinstance(config, TrainConfig) else PUBLISHED_EXAMPLE

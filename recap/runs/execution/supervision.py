@@ -35,15 +35,14 @@ class Supervisor:
             process=None,
             host=ProcessIdentity.current().host,
             device=lease.model_dump(),
-            threads=state.threads or run.read_spec().threads or self.settings.threads,
+            threads=state.threads or self.settings.threads,
         )
         if started is None:
             return None
         try:
             command = [*lower_priority(self.settings.nice), *worker_command(run, attempt)]
             environment = worker_environment(run) | {"CUDA_VISIBLE_DEVICES": ",".join(lease.gpu_uuids)}
-            if started.threads is not None:
-                environment |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(started.threads))
+            environment |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(started.threads))
             child = start_detached(command, run.log, run.path.parent, environment)
         except OSError as error:
             return run.end("failed", f"the run's process could not be started: {error.strerror or error}")

@@ -96,7 +96,7 @@ def train_run(
     the run was queued for, or the training failed.
     """
     spec, group = run.read_spec(), group or Group()
-    threads = spec.threads or run.read_state().threads
+    threads = run.read_state().threads
     if threads is not None:  # sums depend on it: a resumed run keeps it
         torch.set_num_threads(threads)
     device = device or choose_device(spec.device)

@@ -91,7 +91,7 @@ def train_with_several_processes(run: RunFolder, spec: RunSpec, attempt: int, si
     module = [sys.executable, "-P", "-m", "recap.runs.execution.worker"]
     options = ["--standalone", "--nnodes=1", f"--nproc-per-node={spec.processes}", "--max-restarts=0"]
     rank = ["-m", "recap.runs.execution.worker", "rank", str(run.path), str(attempt)]
-    threads = str(spec.threads or run.read_state().threads or 1)
+    threads = str(run.read_state().threads or 1)
     agent = subprocess.Popen(  # noqa: S603 # an argument list of our own words
         [*module, "agent", *options, *rank], stdin=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": threads}
     )

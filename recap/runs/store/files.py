@@ -59,11 +59,10 @@ class RunSpec(VersionedConfig):
     overrides: tuple[str, ...] = Field((), description="field=value assignments on top of the preset.")
     device: DeviceRequest = Field("auto", description="auto takes a GPU where there is one; cuda waits for one.")
     processes: int = Field(1, ge=1, le=64, description="Processes that share each batch, one GPU each.")
-    threads: int | None = Field(None, ge=1, description="CPU threads of a process; none takes the machine's setting.")
     backend: Literal["local", "slurm"] = Field("local", description="Who runs it: this machine's runner, or Slurm.")
     notes: str = Field("", max_length=MAX_NOTES, description="Anything; shown with the run.")
 
-    retired: ClassVar = {"snapshots": AnyValue(), "sweep": AnyValue(), "parent": AnyValue()}
+    retired: ClassVar = {"snapshots": AnyValue(), "sweep": AnyValue(), "parent": AnyValue(), "threads": AnyValue()}
 
     def train_config(self) -> AnyTraining:
         """The training's configuration. Raises ConfigError: an unknown preset or field, or a refused value."""

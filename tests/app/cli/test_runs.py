@@ -40,7 +40,7 @@ def test_from_submit_to_rm(store: RunStore, dataset_folder: Path) -> None:
     assert shown["spec"]["overrides"] == [*CHANGES, "batch_size=32"] and Path(shown["checkpoint"]).is_dir()
     (row,) = recap_json_here("runs", "list")["runs"]
     assert (row["id"], row["state"]) == ("1", "finished") and row["title"].endswith(", batch_size=32, seed 3407")
-    assert recap_json_here("runs", "logs", "1", "--lines", "1")["lines"][0].startswith("epoch 4")
+    assert recap_json_here("runs", "logs", "1")["lines"][-1].startswith("epoch 4")
 
     words = ("submit", dataset_folder, *WORDS, "--seed", "1", "--seed", "2")
     assert [entry["id"] for entry in recap_json_here("runs", *words)["runs"]] == ["2", "3"]

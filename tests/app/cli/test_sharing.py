@@ -2,14 +2,8 @@
 
 import html
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
-from analysis.cases.library import Library
-from analysis.cases.saved_case import Collection, SavedCase
-from analysis.explain.links import CaseLink
-from recap.checkpoint import Checkpoint
-from recap.data.dataset import Dataset
 from recap.privacy import EXACT_NOTE
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
@@ -50,16 +44,3 @@ def test_the_link_of_an_exact_page_opens_the_same_numbers_or_says_which_hash_dif
     assert_refused(
         recap_here("explain", city_checkpoint, "--data", city_folder, *other), f"dataset {hashed[::-1]}", hashed
     )
-
-
-def test_a_collection_is_one_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path, home: Path) -> None:
-    both, library, now = ("--data", city_folder, "--checkpoint", city_checkpoint), Library.of_user(), datetime.now(UTC)
-    hashes = {"checkpoint": Checkpoint.load(city_checkpoint).hash, "dataset": Dataset.load(city_folder).hash}
-    links = {case: CaseLink(case=case, **hashes) for case in (5, 3)}
-    kept = [library.add(SavedCase(link=links[n], title="x", note=f"note {n}", saved=now)).name for n in links]
-    library.add(Collection(title="Tuesday", cases=tuple(kept), changed=now))
-    page = tmp_path / "tuesday.html"
-    assert recap_here("cases", "share", *both, "--collection", "Tuesday", "--html", page).returncode == 0
-    text = page.read_text()
-    assert "<h1>Tuesday</h1>" in text and text.count("<article") == 2 and "as written" in text
-    assert text.index("note 5") < text.index("note 3") and "2012-" not in text
