@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.cases.library import Library
+from analysis.cases.library import Library, Stored
 from analysis.cases.saved_case import Collection
 from analysis.cases.search import search_cases
 from analysis.cases.words import LABELS, RecipeName
 from analysis.workspace import Workspace
 from app.cached import tables
 from app.cached.tables import cases_of_any_model
+from app.components.cases.card_grid import CardEntry
+from app.components.cases.case_choice import Listed
 from app.settings import AppSettings, variable
 from app.sources import Source, find_sources
 from recap import columns as c
@@ -147,6 +149,12 @@ def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
     check_calm(app.button(key="remove_collection").click().run())
     shelf = Library.of_user().read()
     assert not shelf.collections and len(shelf.cases) == 2
+
+
+def test_a_collection_is_shared_whole_of_other_lists_the_first_ten() -> None:
+    entries, tuesday = [CardEntry(case) for case in range(12)], Collection(title="Tuesday", changed=datetime.now(UTC))
+    assert Listed("", "", "", entries, collection=Stored("tuesday", tuesday, "")).shared == entries
+    assert Listed("", "", "", entries).shared == entries[:10]
 
 
 def test_what_is_exported_is_what_is_saved(source: Source) -> None:

@@ -19,7 +19,7 @@ from recap.data.intake import choose_protocol
 from recap.data.reading import OWN_FORMATS, SOURCE_FORMATS
 from recap.data.reading_frames import as_python
 from tests.app.app_driver import open_view, point_app_at
-from tests.cli_runner import recap_json_here
+from tests.cli_runner import recap_here, recap_json_here
 from tests.recap.data.understanding.tables import own_table
 from tests.sources import write_source
 
@@ -59,7 +59,9 @@ def test_every_way_makes_the_same_dataset(kind: str, tmp_path: Path, caplog: pyt
     assert read is not None
     announced = describe_read(read, choose_protocol(found.source_format)[1])
 
-    words = shlex.split(next(iter(next_commands(found, announced).values())))
+    command = next(iter(next_commands(found, announced).values()))
+    assert f"  {command}" in recap_here("inspect", path).stdout.splitlines(), "one line of a terminal"
+    words = shlex.split(command)
     words = [str(tmp_path / "prepared") if word.startswith("data/") else word for word in words]
     said = recap_json_here(*words[1:])
     by_command = Dataset.load(tmp_path / "prepared")

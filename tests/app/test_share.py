@@ -1,18 +1,9 @@
 """The Share dialog: what it says is what the library shares; the exact file is a choice of its own."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from analysis.cases.library import Stored
-from analysis.cases.saved_case import Collection
-from analysis.explain.explain_case import explain_case
-from analysis.sharing.page import render_html
-from analysis.sharing.share import share_cases
-from analysis.workspace import Workspace
-from app.components.cases.card_grid import CardEntry
-from app.components.cases.case_choice import Listed
 from recap.privacy import EXACT_NOTE
 from tests.app.app_driver import calm_view, check_calm, click, open_view, press, texts
 
@@ -48,14 +39,3 @@ def test_a_list_is_shared_from_cases(home: Path) -> None:
     app = calm_view("cases", search="user 0")
     click(app, "cases-share")
     assert "all 8 users of the dataset" in texts(app)
-
-
-def test_a_collection_is_one_page(model: Workspace) -> None:
-    """Whole, in its order, with its title and its notes; of another list the first ten cases."""
-    entries, tuesday = [CardEntry(case) for case in range(12)], Collection(title="Tuesday", changed=datetime.now(UTC))
-    assert Listed("", "", "", entries, collection=Stored("tuesday", tuesday, "")).shared == entries
-    assert Listed("", "", "", entries).shared == entries[:10]
-    explained = [explain_case(model.predictor, case) for case in (5, 3)]
-    text = render_html(share_cases(explained, model, title="Tuesday", notes=["note 5", "note 3"]))
-    assert "<h1>Tuesday</h1>" in text and text.count("<article") == 2 and "as written" in text
-    assert text.index("note 5") < text.index("note 3") and "2012-" not in text

@@ -116,6 +116,14 @@ def test_numbers_stay_exact() -> None:
     assert ours == theirs
 
 
+def test_a_collection_is_one_page() -> None:
+    """In its order, with its title, and with its notes as written."""
+    cases, named = [explained(case) for case in CASES[:2]], {"title": "Tuesday", "notes": ["note 1", "note 2"]}
+    text = render_html(share_cases(cases, opened(), **named))
+    assert "<h1>Tuesday</h1>" in text and text.count("<article") == 2 and "as written" in text
+    assert text.index("note 1") < text.index("note 2")
+
+
 def test_an_exact_page_says_so_and_is_found_out() -> None:
     """What was asked for exactly holds what the scanner looks for, and the sentence that it does."""
     page = shared([explained(CASES[0])], exact=True)

@@ -139,11 +139,11 @@ def commands_of(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def test_there_are_few_commands_and_options() -> None:
-    """At most 29 commands and 206 arguments and options, `recap --version` among them."""
+    """At most 22 commands and 176 arguments and options, `recap --version` among them."""
     root = typer.main.get_command(app)
     owners = [root, *dict(commands_of(root)).values()]
-    assert len(owners) <= 1 + 29
-    assert sum(len([one for one in owner.params if one.name != "help"]) for owner in owners) <= 206
+    assert len(owners) <= 1 + 22
+    assert sum(len([one for one in owner.params if one.name != "help"]) for owner in owners) <= 176
 
 
 @pytest.mark.slow

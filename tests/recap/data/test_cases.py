@@ -44,9 +44,6 @@ def test_last_protocols() -> None:
     checkins = table(USERS, WALKS, SPLIT)
     assert build_cases(checkins, c.TEST, "trajectory_last").tolist() == [1, 3, 5, 7]
     assert build_cases(checkins, c.TEST, "user_last").tolist() == [3, 7]
-    longer = table([0] * 4, [0] * 4, [2] * 4)
-    assert build_cases(longer, c.TEST).tolist() == [0, 1, 2]
-    assert build_cases(longer, c.TEST, "trajectory_last").tolist() == [2]
 
 
 def test_check_ins_that_are_history_only_open_no_case() -> None:

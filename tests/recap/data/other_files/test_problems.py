@@ -179,15 +179,14 @@ def test_ids_in_scientific_notation(ids: str, is_odd: bool, tmp_path: Path) -> N
     assert ("rounded_ids" in problems(path)) == is_odd
 
 
-def test_prepare_says_what_inspect_says(tmp_path: Path) -> None:
-    """The same problems with the same counts; ids are not joined on disk."""
+def test_prepare_says_problems(tmp_path: Path) -> None:
+    """As `inspect` does (`test_every_way_makes_the_same_dataset`); ids are not joined on disk."""
     ids = checkins()["p"].str.upper().where(np.arange(ROWS) % 3 == 0, checkins()["p"])
     path = own(tmp_path / "own.csv", place=ids, user=checkins()["u"].where(np.arange(ROWS) > 0, "NULL"))
     zone = ["--timezone", "Europe/Berlin", "--local-times"]
     out = ["--out", tmp_path / "out", "--skip-bad-rows", "--set", "min_poi_checkins=1"]
-    seen = recap_json("inspect", path, *zone)["problems"]
     made = recap_json("prepare", path, *zone, *out)["problems"]
-    assert made == {item["kind"]: item["count"] for item in seen} and {"user_id", "several_spellings"} <= made.keys()
+    assert {"user_id", "several_spellings"} <= made.keys()
     shown = " ".join(recap("prepare", path, *zone, *out).stdout.split())
     assert "1 rows: no user id" in shown and f"{made['several_spellings']} pairs of places at one spot" in shown
     joined = ["--text", "ids=join", "--engine", "disk"]

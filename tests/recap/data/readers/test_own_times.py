@@ -1,7 +1,6 @@
 """Times and zones of your own table: layouts, days and clocks, local clocks, zones of a type or a column."""
 
 import re
-import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +11,6 @@ import pytest
 from recap import columns as c
 from recap.data.parsing.options import ReadOptions
 from recap.data.reading import read_checkins, understand
-from tests.cli_runner import recap_here
 from tests.recap.data.refusing import assert_unreadable
 
 MOMENTS = pd.date_range("2012-04-13 18:18:36", periods=6, freq="61min")
@@ -46,18 +44,6 @@ def test_days_alone_are_read_as_midnights(tmp_path: Path) -> None:
     days = list(MOMENTS.strftime("%Y-%m-%d"))
     read = read_checkins(own(tmp_path / "own.csv", date=days), "csv", UTC)
     assert read.table[c.TIME].dt.strftime("%Y-%m-%d").tolist() == days
-
-
-def test_the_commands_say_the_same(tmp_path: Path) -> None:
-    """What `inspect` prints last is one line of a terminal, and `prepare` reads the file with it."""
-    clock = [(MOMENTS[0] + pd.Timedelta(hours=hour)).strftime("%d/%m/%Y %I:%M %p") for hour in range(30)]
-    path = own(tmp_path / "own.csv", poi=["a", "b", "c"] * 10, time=clock)
-    seen = recap_here("inspect", path, "--timezone", "America/New_York")
-    (line,) = [line for line in seen.stdout.splitlines() if line.startswith("  recap prepare")]
-    words = shlex.split(line, comments=True)[1:]
-    words[words.index("--out") + 1] = str(tmp_path / "out")
-    done = recap_here(*words, "--set", "min_poi_checkins=1", "--set", "min_user_checkins=1")
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_zone_of_a_parquet_type_counts(tmp_path: Path) -> None:
