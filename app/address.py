@@ -170,12 +170,19 @@ def current_text(name: str, read: Callable[[str], str] = str, refused: str = "",
     return text
 
 
-def choice_of_data(dataset: str, name: str, read: Callable[[str | None], _T]) -> _T:
-    """The latest choice for a dataset, by its hash; ``read`` understands a link's text, or that it has none."""
+def choice_of_data(dataset: str, name: str, read: Callable[[str | None], _T], refused: str) -> _T:
+    """The latest choice for a dataset, by its hash.
+
+    Args:
+        read: understands a link's text, or that it has none; a text that means nothing gives the message ``refused``.
+    """
     link, kept = linked(name), cast("tuple[str, _T] | None", chosen(name))
     if link is not None or kept is None or kept[0] != dataset:
-        kept = (dataset, read(None if link is None else link[name]))
+        asked = None if link is None else link[name]
+        kept = (dataset, read(asked))
         choose(name, kept)
+        if asked and not kept[1]:
+            st.warning(refused)
     return kept[1]
 
 

@@ -14,9 +14,11 @@ from app import address
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint, what_is_new
 from recap.errors import CaseError, ConfigError
+from recap.history.asked_times import link_time
 from recap.history.moments import Moment, link_number
 from recap.machine.printable import markdown_text
 
+UNREADABLE_TIME: Final = "The link's time cannot be read, so another one is shown."
 _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
@@ -212,9 +214,12 @@ def current_moment(opened: Workspace, first: Callable[[], int], *, only_cases: b
 
 
 def say_unread_time(*, reads_time: bool) -> None:
-    """A message if the link names a time that the model does not read; call it before the link's moment is read."""
-    if not reads_time and (address.linked("at") or {}).get("at"):
+    """A message if the link names a time that the model or nobody can read; call it before its moment is read."""
+    asked = (address.linked("at") or {}).get("at")
+    if asked and not reads_time:
         st.warning("The link's time is left out: this model does not read it.")
+    elif asked and link_time(asked) is None:
+        st.warning(UNREADABLE_TIME)
 
 
 def _current_case(asked: str | None, num_cases: int, first: Callable[[], int]) -> int:

@@ -21,9 +21,10 @@ from recap.machine.printable import markdown_text
 def view() -> None:
     source = open_source()
     opened = explanations.ready(source).known
-    state.say_unread_time(reads_time=source.reads_time)
     with st.container(horizontal=True, vertical_alignment="center"):
         part = choice_control("part", {name: name for name in choice.PARTS}, choice.ONE, choice.PARTS)
+        if part != choice.EVERYONE or not source.reads_time:  # else the control of the time says it
+            state.say_unread_time(reads_time=source.reads_time)
         itinerary = choice.current_itinerary(opened, part)
         if part != choice.EVERYONE:
             itinerary = asked_time.timed(opened, itinerary, reads_time=source.reads_time)

@@ -37,11 +37,6 @@ def test_walk_finds_by_ablation(predictor: Predictor, name: str, label: str) -> 
     assert app.session_state["case"] == found[0] and app.query_params["show"] == label
 
 
-def test_a_link_with_another_label_opens_the_filter(predictor: Predictor) -> None:
-    app = calm_view("walk", show="Found, within two hops", k="20")
-    assert app.session_state["show"] == ["hops"]
-
-
 def test_walk_of_a_baseline_says_what_coincides(city_folder: Path, counting: None) -> None:
     """A counting baseline has no ablations: the filter is called by what it is, and counts that."""
     opened = Workspace.open(city_folder)

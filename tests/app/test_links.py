@@ -352,6 +352,7 @@ LINKS: tuple[tuple[str, dict[str, str], str], ...] = (
     ("explain", {"user": "2", "stops": "nonsense"}, "not one of its user's"),
     *(("next", {"user": "5"} | more, "do not fit") for more in ({"user": "999"}, {"row": "0"}, {"stops": "99999.1"})),
     ("next", {"user": "x", "row": "-1"}, "do not fit"),
+    ("next", {"part": "everyone", "without": "x.99999"}, "not in this data, so all are open"),
 )
 
 

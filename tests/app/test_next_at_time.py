@@ -68,12 +68,14 @@ def test_after_the_last_check_in_explain_begins_as_next_does(token: str) -> None
 
 @pytest.mark.parametrize("view", ["next", "next everyone", "explain", "walk"])
 def test_a_model_that_does_not_read_the_time_says_so(view: str, token: str) -> None:
-    """A line of a link with a time, and the page as without it; none where the model reads it, or none is named."""
+    """One line, and the page as without the time; none where the model reads it or none is named; "bliss" is none."""
     row = {"user": "407", "row": "49628"} if "everyone" not in view else {"part": "everyone"}
     app, plain = (open_view(view.split()[0], **row, **at) for at in ({"at": "2024-11-04T18:00"}, {}))
     assert [line.value for line in app.warning] == ["The link's time is left out: this model does not read it."]
     assert not plain.warning and address(app) == address(plain) and app.title[0].value == plain.title[0].value
-    assert not open_view(view.split()[0], source=token, at="2024-11-04T18:00", **row).warning
+    for at, said in (("2024-11-04T18:00", []), ("bliss", ["The link's time cannot be read, so another one is shown."])):
+        timed = open_view(view.split()[0], source=token, at=at, **row)
+        assert [line.value for line in timed.warning] == said
 
 
 def test_files_say_the_time(token: str) -> None:

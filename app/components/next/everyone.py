@@ -74,7 +74,7 @@ def show_everyone(source: Source, as_of: date | None, at: datetime | None = None
         st.title(words.MANY_USERS.format(users=opened.dataset.num_users), anchor=False)
         quiet(words.TOO_MANY)
         return
-    closed = address.choice_of_data(opened.dataset.hash, "without", partial(_numbers, opened))
+    closed = address.choice_of_data(opened.dataset.hash, "without", partial(_numbers, opened), words.NOT_HERE)
     address.write(without=".".join(map(str, closed)) or None)
     found = explanations.predict_everyone(source, as_of, at, closed)
     title, line = words.everyone(found, as_of or last_day(opened), at)
