@@ -10,6 +10,7 @@ from typing import Final
 
 import streamlit as st
 from streamlit import net_util, runtime
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.web.server.starlette import starlette_server
 
 _SCRIPT: Final = """<script>
@@ -46,6 +47,22 @@ def send_at_once() -> None:
         return listening
 
     starlette_server._bind_socket = bound
+
+
+def send_all_of_parts() -> None:
+    """Send all that a part of a page (`st.fragment`) drew, also when a click draws it again before that was sent.
+
+    Streamlit drops what is not yet sent of the part, but not of parts inside it, nor what the browser keeps. These then
+    name positions that the browser does not have, and it shows a white page.
+    """
+    clear = ForwardMsgQueue.clear
+
+    def clear_whole_pages(
+        queue: ForwardMsgQueue, retain_lifecycle_msgs: bool = False, fragment_ids_this_run: list[str] | None = None
+    ) -> None:
+        clear(queue, retain_lifecycle_msgs, None if fragment_ids_this_run is None else [])
+
+    ForwardMsgQueue.clear = clear_whole_pages  # type: ignore[assignment, method-assign]
 
 
 def media_address(content: bytes, kind: str, name: str) -> str:

@@ -5,6 +5,8 @@ from importlib.metadata import version
 
 import pytest
 from streamlit import net_util, runtime
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette import starlette_server
 
@@ -32,6 +34,22 @@ def test_messages_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
             accepted, _ = listening.accept()
             with accepted:
                 assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_no_message_is_dropped_from_among_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of a page begins again: Streamlit forgets its block, and keeps what a part inside draws into it."""
+    block, inside = ForwardMsg(), ForwardMsg()
+    block.delta.fragment_id, inside.delta.fragment_id = "part", "inside"
+    block.metadata.delta_path.extend([0, 1])
+    inside.metadata.delta_path.extend([0, 1, 0])
+    monkeypatch.setattr(ForwardMsgQueue, "clear", ForwardMsgQueue.clear)
+    for sent in ([inside], [block, inside], []):  # as it is, with all of the parts sent, and when a page begins again
+        queue = ForwardMsgQueue()
+        for message in (block, inside):
+            queue.enqueue(message)
+        queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=["part"] if sent else None)
+        assert queue.flush() == sent, DIFFERS
+        library_internals.send_all_of_parts()
 
 
 def test_a_file_in_memory_has_an_address() -> None:

@@ -93,6 +93,18 @@ def test_back_brings_the_address_of_the_click(open_page: Open) -> None:
     wait_until_idle(page)
 
 
+def test_fast_clicks_leave_the_page(open_page: Open) -> None:
+    """A tab that is drawn again before it was sent, with the parts inside it, leaves no white page."""
+    page = open_page("/long_tail?tab=cases")
+    page.evaluate("""async () => {
+        for (const wait of [10, 20, 50, 160]) for (let click = 0; click < 20; click++) {
+            document.querySelectorAll('[data-testid=stMain] [data-testid=stTab]')[[1, 2, 1, 2, 0][click % 5]].click();
+            await new Promise(done => setTimeout(done, wait));
+        }
+    }""")
+    wait_until_idle(page)
+
+
 def test_hostile_names_stay_text(open_page: Open, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """No link, picture, formula or icon comes from the data; `open_page` fails where anything outside is asked for."""
     monkeypatch.setenv("RECAP_HOME", str(app.home))
