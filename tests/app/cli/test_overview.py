@@ -13,7 +13,6 @@ from analysis.records.kept_seeds import seed_key
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
-from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.evaluation.records import write_records
@@ -39,14 +38,6 @@ def street() -> pd.DataFrame:
     raw = raw_table(rows)
     raw[c.LATITUDE], raw[c.LONGITUDE] = 40 + 0.01 * raw[c.POI_ID].cat.codes, -74.0
     return raw.assign(**{c.SPLIT: np.array(splits, np.int8)})
-
-
-def test_records_that_were_shipped_are_read(home: Path) -> None:
-    """The bundled checkpoint is not ranked again: no records of it are put into an empty cache."""
-    words = (DEMO / "checkpoint", "--data", DEMO / "dataset")
-    assert recap_json_here("cases", "find", *words, "--show", "missed")["of"] > 0
-    made = [path.name for path in home.rglob("*.parquet")]
-    assert not [name for name in made if Checkpoint.load(DEMO / "checkpoint").hash[:24] in name], made
 
 
 @pytest.mark.parametrize("command", ["overview", "long-tail", "stats"])
