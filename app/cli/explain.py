@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -11,8 +12,7 @@ from typer import Option
 
 from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points, user_name
 from app.cli.console import console, progress_console, rich_table, say_what_is_new, steps_progress
-from app.cli.options import CheckpointArgument, DataOption, GivenTimeOption, SplitOption, answers, parse_split, takes
-from app.cli.sharing import Sharing, sharing_options
+from app.cli.options import CheckpointArgument, DataOption, GivenTimeOption, SplitOption, answers, parse_split
 from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _MOST_ROWS = 10
 
 
 @answers
-@takes(sharing=sharing_options)
 def explain(
     checkpoint: CheckpointArgument,
     data: DataOption,
@@ -58,8 +57,11 @@ def explain(
     seeds: Annotated[
         int | None, Option(min=2, help="Train until this many seeds exist, including the original.")
     ] = None,
-    *,
-    sharing: Sharing,
+    html: Annotated[
+        Path | None, Option(help="Write one page to share; it opens offline and blurs people, places and times.")
+    ] = None,
+    exact: Annotated[bool, Option("--exact", help="Write everything as recorded; the file says so.")] = False,
+    hide_places: Annotated[bool, Option("--hide-places", help="Also blur the user's own places.")] = False,
 ) -> Iterator[Any]:
     """Explain single predictions as exact sums, and with what-if edits."""
     from analysis.explain.edits import parse_edit, parse_edits
@@ -73,6 +75,7 @@ def explain(
     from recap.probabilities import NOT_FITTED
 
     _check_named(case, user, as_of, at)
+    _check_page(html, exact=exact, hide_places=hide_places)
     next_time = parse_next_time(at)
     edits = tuple(parse_edit(text) for text in edit or [])
     cases: Sequence[int | Moment] = [] if case is None else _parse_cases(case)
@@ -86,7 +89,7 @@ def explain(
             moment = replace(moment, at=int(at_N[0]))
         cases = [moment]
     number = parse_split(split)
-    if not opened.has_parts and (link is not None or sharing.html is not None):
+    if not opened.has_parts and (link is not None or html is not None):
         raise ConfigError(f"{opened.label} has no contributions; --case, --user, --about and --edit work")
     if link is not None:
         if cases or edits:
@@ -113,7 +116,7 @@ def explain(
     explanations = [
         explain_case(predictor, named, about=about, edits=edits, split=number, **options) for named in cases
     ]
-    written = sharing.write(explanations, opened)
+    written = [] if html is None else _write_page(html, explanations, opened, exact=exact, hide_places=hide_places)
     say_what_is_new(match, notes=opened.notes)
     yield _plain(explanations)
     for explanation, name in zip(explanations, cases, strict=True):
@@ -130,6 +133,30 @@ def _check_named(case: str | None, user: str | None, as_of: str | None, at: str 
         raise CaseError("--as-of needs --user ID")
     if at is not None and user is None:
         raise CaseError("--at needs --user ID; the time of a case is known: use --given-time")
+
+
+def _check_page(html: Path | None, *, exact: bool, hide_places: bool) -> None:
+    """Refuse options of a page that contradict each other or mean nothing."""
+    if (exact or hide_places) and html is None:
+        raise ConfigError("--exact and --hide-places need --html FILE")
+    if exact and hide_places:
+        raise ConfigError("use either --exact or --hide-places, not both")
+
+
+def _write_page(
+    path: Path, explanations: "Sequence[CaseExplanation]", opened: "Workspace", **hidden: bool
+) -> list[str]:
+    """Write the page to share; returns lines on the file and its content."""
+    from analysis.basemap.stored import find_basemap
+    from analysis.sharing.page import write_html
+    from analysis.sharing.share import share_cases
+
+    city = (opened.dataset.hash, opened.bundle, opened.latitude, opened.longitude)
+    basemap = find_basemap(*city, synthetic=opened.dataset.manifest.synthetic)
+    page = share_cases(explanations, opened, basemap=basemap, **hidden)
+    write_html(page, path)
+    content = page.note if page.estimate is None else page.estimate.sentence
+    return [f"Wrote {path}: open it in any browser, also offline.", content]
 
 
 def _plain(cases: "Sequence[CaseExplanation | RanksOnly]") -> Any:
