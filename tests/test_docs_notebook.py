@@ -30,6 +30,7 @@ def test_the_notebook_is_small_and_names_no_machine() -> None:
         assert trace not in text
 
 
+@pytest.mark.slow
 def test_a_folder_with_own_modules_of_our_names(tmp_path: Path) -> None:
     """`app.py` and `analysis.py` next to a notebook, or where a command starts, are not taken for ours."""
     for name in ("app.py", "analysis.py"):

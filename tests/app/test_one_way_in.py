@@ -47,7 +47,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-@pytest.mark.parametrize("kind", [*SOURCE_FORMATS, *OWN])
+@pytest.mark.parametrize("kind", [*(pytest.param(one, marks=pytest.mark.slow) for one in SOURCE_FORMATS), *OWN])
 def test_every_way_makes_the_same_dataset(kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The same rows, hash and problems; the command that `inspect` prints keeps what it announced."""
     path = tmp_path / kind

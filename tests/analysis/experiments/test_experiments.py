@@ -89,6 +89,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[ExperimentResult, Pa
     return run(check_spec(SPEC), folder), folder
 
 
+@pytest.mark.slow
 def test_an_experiment_cut_in_the_middle_goes_on(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:
     """Stopped in the first and in the third training, then run again: the numbers of the uninterrupted run."""
     first, second, third = (run(check_spec(SPEC), tmp_path, stop_after=step) for step in (3, 12, None))
@@ -303,6 +304,7 @@ def run_in_cities(
     return cities.run_cities(spec, datasets, packaged, out, one, lambda line: None, by_users=True)
 
 
+@pytest.mark.slow
 def test_no_city_meets_curves_that_saw_it(
     packaged: PretrainedCurves, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

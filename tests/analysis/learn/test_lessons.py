@@ -62,7 +62,7 @@ def test_answers_are_found_again(two_cities: list[tuple[Path, Path]], city: int)
     assert right["score"][1] == stable
 
 
-@pytest.mark.parametrize("city", ["demo", "6", "12"])
+@pytest.mark.parametrize("city", [pytest.param("demo", marks=pytest.mark.slow), "6", "12"])
 def test_the_clock_moves_the_first_place(two_cities: list[tuple[Path, Path]], city: str) -> None:
     """The place to guess by scoring one moment; gains by loops and other draws. Either question opens the lesson."""
     folders = {"6": two_cities[0][0], "12": two_cities[1][0]}
@@ -121,6 +121,7 @@ def test_every_figure_can_be_drawn_and_read_out(entry: Entry) -> None:
         assert len(draw(chart, DARK).data) > 0
 
 
+@pytest.mark.slow
 def test_no_two_texts_overlap_on_the_map_of_the_toy_town() -> None:
     """A town some 350 pixels high: a letter takes at most 6 by 14."""
     lesson = demo_lesson(ENTRIES["two_hops"])

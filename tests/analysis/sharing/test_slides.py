@@ -35,6 +35,7 @@ def slides_of_cases() -> list[SharedSlide]:
     return slides
 
 
+@pytest.mark.slow
 def test_slides_in_files_leak_nothing() -> None:
     """Every part of the PowerPoint file and the page: no raw id, no date, no name or point of a rare place."""
     slides = slides_of_cases()

@@ -161,6 +161,7 @@ def test_the_library_works_without_the_app() -> None:
     assert_refused(opened, "recap-mobility[app]")
 
 
+@pytest.mark.slow
 def test_commands_load_no_more_than_they_need(city_folder: Path) -> None:
     """`recap predict` nothing that trains; `recap --help` neither torch nor pandas nor Streamlit."""
     words = ["predict", "pretrained", "--data", str(city_folder)]

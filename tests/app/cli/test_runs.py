@@ -27,6 +27,7 @@ def test_without_a_preset_the_recommended_one_is_queued(
     assert store.get("1").read_spec().preset == DEFAULT_PRESET
 
 
+@pytest.mark.slow
 def test_from_submit_to_rm(store: RunStore, dataset_folder: Path) -> None:
     """One run through every command, with the contract's keys; the first two as a shell runs them."""
     home = store.folder.parent

@@ -81,6 +81,7 @@ def assert_same_training(run: RunFolder, plain: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_run_finishes_with_everything_next_to_it(
     store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,7 @@ def state_after_ticks(runner: Runner, run: RunFolder, *states: str) -> None:
     wait_for(lambda: (runner.tick(), run.read_state().state in states)[1], f"{states}")
 
 
+@pytest.mark.slow
 def test_a_job_from_submit_to_finish(cluster: Path, store: RunStore, dataset_folder: Path) -> None:
     """sbatch gets an argument list without any shell text; the job runs the same worker; its end is the run's."""
     wild = "'; touch /tmp/x; '\n$(reboot)"
