@@ -37,19 +37,20 @@ def test_messages_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_message_is_dropped_from_among_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part of a page begins again: Streamlit forgets its block, and keeps what a part inside draws into it."""
+    """A part of a page begins again: Streamlit would drop its block alone, and keep what a part inside draws into it.
+    A page that begins again drops all."""
     block, inside = ForwardMsg(), ForwardMsg()
     block.delta.fragment_id, inside.delta.fragment_id = "part", "inside"
     block.metadata.delta_path.extend([0, 1])
     inside.metadata.delta_path.extend([0, 1, 0])
     monkeypatch.setattr(ForwardMsgQueue, "clear", ForwardMsgQueue.clear)
-    for sent in ([inside], [block, inside], []):  # as it is, with all of the parts sent, and when a page begins again
+    library_internals.send_all_of_parts()
+    for parts, sent in ((["part"], [block, inside]), (None, [])):
         queue = ForwardMsgQueue()
-        for message in (block, inside):
-            queue.enqueue(message)
-        queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=["part"] if sent else None)
+        queue.enqueue(block)
+        queue.enqueue(inside)
+        queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=parts)
         assert queue.flush() == sent, DIFFERS
-        library_internals.send_all_of_parts()
 
 
 def test_a_file_in_memory_has_an_address() -> None:
