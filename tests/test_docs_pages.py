@@ -115,11 +115,10 @@ def test_the_page_on_python_is_short_and_names_what_there_is() -> None:
 
 
 @pytest.mark.slow
-def test_its_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_examples_run(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Every block after the one before, in a folder with a table of check-ins."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
-    write_csv(tmp_path / "checkins.csv")
+    monkeypatch.chdir(home.parent)
+    write_csv(home.parent / "checkins.csv")
     names: dict[str, Any] = {}
     for block in EXAMPLES:
         exec(compile(block, "docs/python.md", "exec"), names)  # noqa: S102 - our own page

@@ -181,13 +181,12 @@ def test_all_models_in_one_table(
 
 
 def test_models_are_called_by_preset_and_then_by_folder(
-    city: Workspace, city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    city: Workspace, city_folder: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two seeds of one preset have their folders' names, in lists and sentences, also if the second is trained while
     the first is open.
     """
-    other, mine = tmp_path / "nyc-recap", tmp_path / "home" / "checkpoints" / "mine"
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    other, mine = tmp_path / "nyc-recap", home / "checkpoints" / "mine"
     prior = {"kind": "curves", "start": "pretrained"}
     for folder, seed in ((other, 1), (mine, 2)):
         config = small_training(preset="recap", seed=seed, model={"use_correction": False, "prior": prior})

@@ -25,9 +25,8 @@ LATE = [*(("late", poi, END + at) for at, poi in enumerate(["a0", "b0", "fresh"]
 
 
 @pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+def opened(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """With a stop of user1 at a place of their own in the test weeks."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     small_dataset([*HABITS, *LATE, ("user1", "own", (ONES[-2] + ONES[-1]) / 2)]).save(tmp_path / "data")
     point_app_at(monkeypatch, tmp_path / "data", None)
     return Workspace.open(tmp_path / "data", "pretrained")

@@ -41,10 +41,9 @@ OWN: Final[dict[str, Callable[[], str]]] = {
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     point_app_at(monkeypatch, None, None, read_only=False)
-    return tmp_path / "home"
+    return home
 
 
 @pytest.mark.parametrize("kind", [*(pytest.param(one, marks=pytest.mark.slow) for one in SOURCE_FORMATS), *OWN])
@@ -71,7 +70,8 @@ def test_every_way_makes_the_same_dataset(kind: str, tmp_path: Path, caplog: pyt
     app.button(key="prepare").click().run()
     (by_app,) = map(Dataset.load, own_datasets())
 
-    options = look_at(path)[0].options.model_copy(update={"skip_bad_rows": True, "timezone": by_zone(words)})
+    zone = words[words.index("--timezone") + 1] if "--timezone" in words else None
+    options = look_at(path)[0].options.model_copy(update={"skip_bad_rows": True, "timezone": zone})
     options = options.model_copy(update={"local_times": "--local-times" in words})
     by_python = recap.prepare(path, **options.model_dump(exclude_defaults=True, exclude={"is_settled"}))
 
@@ -98,10 +98,6 @@ def test_refusals_are_python() -> None:
     assert as_python("`recap prepare` needs --skip-bad-rows for that; --map time and --map date.") == (
         "`recap.prepare` needs skip_bad_rows=True for that; columns time and columns date."
     )
-
-
-def by_zone(words: list[str]) -> str | None:
-    return words[words.index("--timezone") + 1] if "--timezone" in words else None
 
 
 def test_two_uploads_of_one_name_get_two_folders(home: Path) -> None:

@@ -30,12 +30,11 @@ def visits(users: int = 12, days: int = 14) -> bytes:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty user's folder, an app without datasets."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     point_app_at(monkeypatch, None, None, read_only=False)
-    yield tmp_path / "home"
-    assert not any((tmp_path / "home" / "datasets").glob(".*")), "a half-made dataset"
+    yield home
+    assert not any((home / "datasets").glob(".*")), "a half-made dataset"
 
 
 def left_on_disk(home: Path) -> list[str]:

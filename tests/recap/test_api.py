@@ -205,14 +205,13 @@ def test_a_table_of_metrics_is_the_evaluation(name: str, protocol: Any) -> None:
 
 
 def test_a_trained_model_lasts_as_long_as_its_variable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Without a folder the checkpoint goes with the model, or with the error; with one it opens again. Whoever trains
     or fits keeps their own random numbers; a fit is said.
     """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     data, random = walking_dataset(), torch.get_rng_state()
     recap.load("feature_curves").predict(data)
     assert torch.equal(torch.get_rng_state(), random) and "Fitting the curves to small, once" in caplog.text

@@ -24,10 +24,8 @@ from recap.synthetic.venues import build_venues
 from tests.learn_worlds import DEMO
 
 SMALL = 40
-SMALL_HASH = "72c9fd2f36f93835c7f511472ba6e71c81b096f7a42a3409796ddd5bd64758d8"
 PINNED_HASH = "170c92f0d86a87d036898c9eb5e30fe7cc9eeec334ba0d3d8d87de0d35ed3d9d"
 GRAPH_HASH = "4823d42e0bc0acc2bbd9b880e68e092454073efcf97991f4f6438156c99bbce9"
-BASEMAP_HASH = "da3a101e3009dfbc2125945298670eba6872fb9d4e909190a74770fd27ac0c63"
 
 
 def hash_checkins(checkins: pd.DataFrame) -> str:
@@ -36,16 +34,6 @@ def hash_checkins(checkins: pd.DataFrame) -> str:
     for row in checkins.itertuples(index=False):
         digest.update("\t".join(f"{v:.5f}" if isinstance(v, float) else str(v) for v in row).encode() + b"\n")
     return digest.hexdigest()
-
-
-def hash_json(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-
-
-def test_a_small_city_has_its_recorded_content() -> None:
-    """The hash recorded here is the one every machine must reach."""
-    one, other = (hash_checkins(build_demo_city(seed=seed, people=SMALL)) for seed in (7, 8))
-    assert one == SMALL_HASH != other
 
 
 def test_no_float_decides() -> None:
@@ -103,7 +91,8 @@ def test_the_basemap_is_small_plain_geojson() -> None:
     same on any machine.
     """
     basemap = build_basemap()
-    assert hash_json(basemap) == BASEMAP_HASH and len(json.dumps(basemap, separators=(",", ":"))) < 300_000
+    text = json.dumps(basemap, separators=(",", ":"))
+    assert len(text) < 300_000 and json.loads((DEMO / "basemap.json").read_text()) == json.loads(text)
     assert basemap["order"] == list(basemap["layers"])
     assert {"water", "park", "district", "road", "street", "bridge", "label"} <= set(basemap["layers"])
     for collection in basemap["layers"].values():
@@ -117,12 +106,11 @@ def test_the_basemap_is_small_plain_geojson() -> None:
 
 @pytest.mark.slow
 def test_the_bundled_city_is_the_recorded_one() -> None:
-    """Its content hash, and the dataset and basemap made of it."""
+    """Its content hash, and the dataset made of it."""
     city = build_demo_city(PINNED_SEED)
     assert hash_checkins(city) == PINNED_HASH
     prepared = prepare_dataset(city, data_preset("default"), name="demo", source_format="synthetic")
     assert prepared.hash == Dataset.load(DEMO / "dataset").hash
-    assert json.loads((DEMO / "basemap.json").read_text()) == json.loads(json.dumps(build_basemap()))
 
 
 def test_the_bundled_graph_is_the_recorded_one() -> None:

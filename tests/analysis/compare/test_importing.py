@@ -132,11 +132,8 @@ def test_other_files_are_refused(city: Workspace, tmp_path: Path, content: str) 
         import_predictions(path, city)
 
 
-def test_kept_by_dataset_and_found_by_name(
-    city: Workspace, rows: pd.DataFrame, imported: Import, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kept_by_dataset_and_found_by_name(city: Workspace, rows: pd.DataFrame, imported: Import, home: Path) -> None:
     """Kept records come back; the same content is kept once; a damaged file is left out; names are refused or found."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     records, _, digest = imported(rows)
     kept = keep_predictions(records, city.dataset.hash, "theirs", digest)
     keep_predictions(records, city.dataset.hash, "renamed", digest)

@@ -41,6 +41,7 @@ from tests.analysis.planted import MODELS, predictor_of, small_predictor
 from tests.learn_worlds import DEMO
 from tests.worlds import small_city
 
+pytestmark = pytest.mark.usefixtures("home")
 PAPER = {"history", "two_hops", "past_visits", "core", "correction", "graph_token"}
 KINDS = {
     "paper": PAPER,
@@ -163,11 +164,6 @@ def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pyt
     pd.testing.assert_frame_equal(whole, describe_ablations(base, base.cases), atol=1e-12, rtol=0)
     kept = table_in_pieces(key, lambda start, end: pytest.fail("a kept table needs no model"), rows=rows)
     assert kept.equals(whole)
-
-
-@pytest.fixture(autouse=True)
-def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
 
 
 def kept(made: list[int], *, rows: int = 2, said: str = "d", **options: Any) -> pd.DataFrame:
