@@ -19,7 +19,7 @@ from tests.checkins import small_dataset
 
 Walk = list[str]
 HOURS_BETWEEN_WALKS = 30.0
-SEEDS = pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+SEEDS = pytest.mark.parametrize("seed", [pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 1)])
 
 
 @pytest.fixture(autouse=True)

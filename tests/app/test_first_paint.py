@@ -31,7 +31,7 @@ assert mcnemar(0, 5) == 0.0625
 
 def test_overview_of_the_demo_city_loads_no_torch(tmp_path: Path) -> None:
     """Shipped records give title and tables, and nothing is cached. scipy's tests wait while a thread loads torch."""
-    (tmp_path / "torch.py").write_text("import time; time.sleep(4); Tensor = int")
+    (tmp_path / "torch.py").write_text("import time; time.sleep(2); Tensor = int")
     command, environment = [sys.executable, "-c", OVERVIEW, str(tmp_path)], {**os.environ, "RECAP_HOME": str(tmp_path)}
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr[-2000:]

@@ -37,8 +37,7 @@ def test_messages_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_message_is_dropped_from_among_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part of a page begins again: Streamlit would drop its block alone, and keep what a part inside draws into it.
-    A page that begins again drops all."""
+    """A part of a page begins again: Streamlit would drop its block, and keep what a part inside draws into it."""
     block, inside = ForwardMsg(), ForwardMsg()
     block.delta.fragment_id, inside.delta.fragment_id = "part", "inside"
     block.metadata.delta_path.extend([0, 1])

@@ -81,6 +81,7 @@ def on_earth(camera: Camera, x: float, y: float) -> tuple[float, float]:
     return latitude, camera.longitude + x / scale
 
 
+@pytest.mark.slow
 def test_twenty_cases_leak_nothing() -> None:
     """The salt of names is new each time, and stands nowhere."""
     cases = [explained(case, full=case == CASES[0]) for case in CASES]
