@@ -19,6 +19,9 @@ _PAGE, _CAME_FROM, _NOTE = "_page", "_came_from", "_note"
 _LINK: Final = "_link"
 _GOING: Final = "_going"
 """Fields of the link by which a button opens the next page."""
+_REFUSED: Final = "_refused"
+"""What the page cannot follow of its link, and what it wrote into the address when it said so."""
+_UNSAID: Final = "_unsaid"
 _WRITTEN: Final = "_written"
 """By field: what this page has written into the address."""
 
@@ -51,6 +54,20 @@ def arrive_at(page: str) -> None:
 def has_arrived() -> None:
     """The page was drawn once, so its link was followed; before, a click may have ended its run at any line."""
     st.session_state.pop(_LINK, None)
+
+
+def refuse(line: str) -> None:
+    """Say above the page what it cannot follow of its link."""
+    st.session_state.setdefault(_UNSAID, []).append(line)
+
+
+def refusals() -> list[str]:
+    """Lines to show above a page that was drawn; they stay until it shows something else, as its address tells."""
+    unsaid, written = st.session_state.pop(_UNSAID, None), (current_page(), dict(st.session_state[_WRITTEN]))
+    if unsaid:
+        st.session_state[_REFUSED] = list(dict.fromkeys(unsaid)), written
+    lines, when = st.session_state.get(_REFUSED, ([], None))
+    return list(lines) if when == written else []
 
 
 def current_page() -> str:
@@ -143,7 +160,7 @@ def current_choice(
         asked = link[name]
         choose(name, choices.get(asked or ""))
         if asked is not None and asked not in choices and refused is not None:
-            st.warning(refused(asked))
+            refuse(refused(asked))
     latest = chosen(name)
     text, value = next(((text, value) for text, value in choices.items() if value == latest), ("", default))
     write(**{name: None if value == default else text})
@@ -164,7 +181,7 @@ def current_text(name: str, read: Callable[[str], str] = str, refused: str = "",
             choose(choice or name, read(asked) if asked else None)
         except RecapError:
             choose(choice or name, None)
-            st.warning(refused)
+            refuse(refused)
     text = str(chosen(choice or name) or "")
     write(**{name: text or None})
     return text
@@ -182,7 +199,7 @@ def choice_of_data(dataset: str, name: str, read: Callable[[str | None], _T], re
         kept = (dataset, read(asked))
         choose(name, kept)
         if asked and not kept[1]:
-            st.warning(refused)
+            refuse(refused)
     return kept[1]
 
 

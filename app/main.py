@@ -18,8 +18,11 @@ if note := address.note_on(page.url_path):
     quiet(note)
 state.consume_synthetic_notice()  # of a page that was left before it said so
 state.charts_here().clear()
+above = st.container()
 page.run()
 address.has_arrived()
+for line in address.refusals():
+    above.warning(line)
 if state.consume_synthetic_notice():
     quiet("This city is invented: nobody in it is real.")
 if not presents:  # a slide has space for it among its controls only

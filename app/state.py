@@ -71,7 +71,7 @@ def _ranked(source: Source) -> Source:
         asked = link[_PREDICTIONS]
         st.session_state[_PREDICTIONS] = None if asked == _MODEL else asked
         if asked not in (None, _MODEL, *there):
-            st.warning("The link's imported predictions are not here, so the model's are shown.")
+            address.refuse("The link's imported predictions are not here, so the model's are shown.")
     key = st.session_state.get(_PREDICTIONS)
     key = key if key in there else None
     address.write(predictions=key)
@@ -204,7 +204,7 @@ def current_moment(opened: Workspace, first: Callable[[], int], *, only_cases: b
             asked |= {} if opened.reads_time else {"at": None}
             moment = known.moment(Moment.read(asked, known.dataset, known.checkins))
         except (CaseError, ConfigError):
-            st.warning("The link's check-in is not one of its user's here, so a case is shown.")
+            address.refuse("The link's check-in is not one of its user's here, so a case is shown.")
         else:
             set_moment(moment)
             return moment
@@ -217,9 +217,9 @@ def say_unread_time(*, reads_time: bool) -> None:
     """A message if the link names a time that the model or nobody can read; call it before its moment is read."""
     asked = (address.linked("at") or {}).get("at")
     if asked and not reads_time:
-        st.warning("The link's time is left out: this model does not read it.")
+        address.refuse("The link's time is left out: this model does not read it.")
     elif asked and link_time(asked) is None:
-        st.warning(UNREADABLE_TIME)
+        address.refuse(UNREADABLE_TIME)
 
 
 def _current_case(asked: str | None, num_cases: int, first: Callable[[], int]) -> int:
@@ -228,7 +228,7 @@ def _current_case(asked: str | None, num_cases: int, first: Callable[[], int]) -
     case = number if number >= 0 else first() if chosen is None else int(chosen)
     case = case if case < num_cases else 0
     if asked is not None and number < 0:
-        st.warning(
+        address.refuse(
             f"There is no case `{_safe_token(asked)}`; cases run from 0 to {num_cases - 1:,}. This is case {case}."
         )
     return case

@@ -81,7 +81,7 @@ def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, 
     for name, default in zip(_NAMES, default_pair(source), strict=True):
         chosen = st.session_state.get(side_key(name)) if link is None else link[name]
         if link is not None and chosen not in (None, *options):
-            st.warning(words.other_side(name, str(chosen)))
+            address.refuse(words.other_side(name, str(chosen)))
         st.session_state[side_key(name)] = chosen if chosen in options else default
     a, b = (options[st.session_state[side_key(name)]] for name in _NAMES)
     sides = comparisons.same_question(a, b, source)

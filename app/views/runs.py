@@ -108,12 +108,9 @@ def _chosen(store: RunStore, rows: list[RunRow]) -> str | None:
         dataset = ""
     address.write(run=chosen, dataset=link_hashes(dataset, None).get("dataset"))
     if linked is not None and linked != chosen:
-        st.session_state["run_note"] = chosen, words.UNKNOWN_RUN
+        address.refuse(words.UNKNOWN_RUN)
     elif linked is not None and made_with and compare_hashes({"dataset": made_with}, dataset, None).differing:
-        st.session_state["run_note"] = chosen, words.OF_OTHER_DATA.format(run=chosen)
-    of, note = st.session_state.get("run_note", (None, ""))
-    if note and of == chosen:
-        st.warning(note)
+        address.refuse(words.OF_OTHER_DATA.format(run=chosen))
     return chosen
 
 

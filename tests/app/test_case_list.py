@@ -103,6 +103,7 @@ def test_a_link_that_cannot_be_read_lists_all(city: Workspace) -> None:
     app = open_view("long_tail", filter="hours=9-33")
     assert len(listed(app)) == len(city.cases)
     assert [box.value for box in app.warning] == ["The link's filter of cases cannot be read, so all cases are listed."]
+    assert not app.text_input(key="cases_search").set_value("kind").run().warning
 
 
 def test_a_link_that_hides_the_truth(city: Workspace) -> None:

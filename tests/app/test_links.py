@@ -358,8 +358,8 @@ LINKS: tuple[tuple[str, dict[str, str], str], ...] = (
 
 @pytest.mark.parametrize(("view", "params", "said"), LINKS)
 def test_a_bad_link_gets_a_sentence(source: Source, view: str, params: dict[str, str], said: str) -> None:
-    """Nothing of the link is markup; a case that is not there is the one that opens without a link."""
-    app = calm_view(view, **params)
+    """It stays when the page is drawn again, as for a phone. No markup; without such a case, the one without a link."""
+    app = check_calm(calm_view(view, **params).run())
     assert said in " ".join(warning.value for warning in app.warning).replace("\\", "") and app.title[0].value
     assert "<script>" not in texts(app) and "<b>" not in texts(app)
     if view == "walk" and "case" in params:

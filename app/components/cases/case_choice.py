@@ -58,7 +58,7 @@ def current_list(recipes: Mapping[RecipeName, FoundCases]) -> str:
     if link is not None and link["list"] in _LISTS:
         st.session_state["case_list"] = link["list"]
     elif link is not None and link["list"] is not None:
-        st.warning(words.OTHER_LIST)
+        address.refuse(words.OTHER_LIST)
     name = str(st.session_state.get("case_list") or next((name for name in RECIPES if recipes[name].count), RECIPES[0]))
     address.write(list=name)
     return name
@@ -76,7 +76,7 @@ def current_collection(shelf: Shelf) -> Stored[Collection] | None:
     if link is not None and link["collection"] is not None:
         st.session_state["case_list"] = SAVED
         if link["collection"] not in shelf.collections:
-            st.warning(words.NO_COLLECTION)
+            address.refuse(words.NO_COLLECTION)
     stored = shelf.collections.get(str(st.session_state.get("collection")))
     address.write(collection=stored.name if stored else None)
     return stored

@@ -114,7 +114,7 @@ def _current_open(num_cases: int) -> int | None:
         number = link_number(link["open"], num_cases)
         st.session_state["open"] = None if number < 0 else number
         if number < 0 and link["open"] is not None:
-            st.warning(words.OTHER_CASE)
+            address.refuse(words.OTHER_CASE)
     case = st.session_state.get("open")
     case = case if case is not None and case < num_cases else None
     address.write(open=None if case is None else str(case))

@@ -36,7 +36,7 @@ def current_pair(moment: Moment, usual: int, num_places: int) -> PlacePair:
         number = link_number(asked, num_places)
         chosen[which] = None if number < 0 else number
         if number < 0 and asked is not None:
-            st.warning(sentences.other_place(which))
+            address.refuse(sentences.other_place(which))
     if chosen[1] is not None and chosen[1] == (usual if chosen[0] is None else chosen[0]):
         chosen[1] = None
     about, against = (None if chosen[0] == usual else chosen[0]), chosen[1]

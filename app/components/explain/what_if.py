@@ -64,7 +64,7 @@ def current_edits(source: Source, moment: Moment) -> Edits:
             build_edited_case(open_ranker(source, moment), moment, edits)
         except RecapError as error:
             edits = ()
-            st.warning(sentences.left_out_edits(str(error)))
+            address.refuse(sentences.left_out_edits(str(error)))
     st.session_state[_KEY] = (owner, edits)
     address.write(edits=write_edits(edits) or None)
     return edits

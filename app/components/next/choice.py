@@ -64,7 +64,7 @@ def _linked(opened: Workspace, asked: Mapping[str, str | None]) -> Moment | None
             return Moment.read(fields, opened.dataset, opened.checkins)
         except (CaseError, ConfigError):
             if fields is asked:
-                st.warning(words.UNREADABLE)
+                address.refuse(words.UNREADABLE)
     return None
 
 
