@@ -11,6 +11,8 @@ from typing import Final
 import streamlit as st
 from streamlit import net_util, runtime
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.web.server.starlette import starlette_server
 
 _SCRIPT: Final = """<script>
@@ -63,6 +65,20 @@ def send_all_of_parts() -> None:
         clear(queue, retain_lifecycle_msgs, None if fragment_ids_this_run is None else [])
 
     ForwardMsgQueue.clear = clear_whole_pages  # type: ignore[assignment, method-assign]
+
+
+def leave_parts_of_other_pages() -> None:
+    """Draw no part of a page that was left. A click on it that comes right after the one that leaves would wait for the
+    next page to be drawn, and then empty it: the browser clears what is there when it hears of another page.
+    """
+    run = ScriptRunner._run_script
+
+    def run_here(runner: ScriptRunner, rerun_data: RerunData) -> None:
+        here = runner._pages_manager.current_page_script_hash
+        if not rerun_data.fragment_id_queue or rerun_data.page_script_hash == here:
+            run(runner, rerun_data)
+
+    ScriptRunner._run_script = run_here  # type: ignore[assignment, method-assign]
 
 
 def media_address(content: bytes, kind: str, name: str) -> str:

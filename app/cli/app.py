@@ -53,7 +53,12 @@ def run_app(
     """Open the app in a browser, on the demo city or your own data."""
     from app.classroom import open_classroom
     from app.door import allowed_hosts
-    from app.library_internals import ask_nobody_outside, send_all_of_parts, send_at_once
+    from app.library_internals import (
+        ask_nobody_outside,
+        leave_parts_of_other_pages,
+        send_all_of_parts,
+        send_at_once,
+    )
     from app.settings import AppSettings
     from app.warming import start_warming
     from recap.baselines import PRETRAINED
@@ -88,6 +93,7 @@ def run_app(
     ask_nobody_outside()
     send_at_once()
     send_all_of_parts()
+    leave_parts_of_other_pages()
     served = {"server_port": port, "server_address": address, "server_allowedHosts": hosts}
     bootstrap.load_config_options(streamlit_flags(**served, **(_LARGE_TEXT if large_text else {})))
     _require_root()

@@ -42,9 +42,7 @@ def test_models_of_one_dataset_share_what_is_computed_of_it(city_folder: Path, c
     [("pretrained", 12, True), ("pretrained", 6, False), ("feature_curves", 6, True), ("markov", 6, False)],
 )
 def test_a_fit_is_said_before_it_is_made_and_never_again(name: str, walks: int, is_fit: bool, home: Path) -> None:
-    """Pages show what opening does; commands and Python receive the same line. With few validation cases `pretrained`
-    fits nothing.
-    """
+    """Pages, commands and Python say it in one line. With few validation cases `pretrained` fits nothing."""
     dataset = small_dataset(habit_rows(num_users=30 if walks == 12 else 5, num_walks=walks))
     opened, lines = Workspace.of(dataset).with_model(name), list[str]()
     fits = [f"Fitting the curves to {opened.name}, once"] * is_fit
@@ -173,9 +171,7 @@ def test_a_case_keeps_its_truth_and_a_changed_stop_has_none(model: Workspace) ->
 
 
 def test_the_reason_is_what_sets_a_place_apart(model: Workspace, start: Moment) -> None:
-    """Of each place the group that is most above the list's mean contribution; fewer places than said hold less than
-    nine tenths.
-    """
+    """The group most above the list's mean contribution; fewer places than said hold less than nine tenths."""
     found = predict_case(model, start, top=model.dataset.num_pois)
     parts = found.candidates[list(c.part_columns(found.candidates.columns).values())]
     assert standing_out(found) == [str(name).removeprefix("part_") for name in (parts - parts.mean()).idxmax(axis=1)]

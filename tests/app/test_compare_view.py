@@ -183,9 +183,7 @@ def test_all_models_in_one_table(
 def test_models_are_called_by_preset_and_then_by_folder(
     city: Workspace, city_folder: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two seeds of one preset have their folders' names, in lists and sentences, also if the second is trained while
-    the first is open.
-    """
+    """Two seeds of one preset have their folders' names, also if one is trained while the other is open."""
     other, mine = tmp_path / "nyc-recap", home / "checkpoints" / "mine"
     prior = {"kind": "curves", "start": "pretrained"}
     for folder, seed in ((other, 1), (mine, 2)):

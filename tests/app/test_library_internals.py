@@ -2,11 +2,15 @@
 
 import socket
 from importlib.metadata import version
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit import net_util, runtime
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette import starlette_server
 
@@ -50,6 +54,18 @@ def test_no_message_is_dropped_from_among_others(monkeypatch: pytest.MonkeyPatch
         queue.enqueue(inside)
         queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=parts)
         assert queue.flush() == sent, DIFFERS
+
+
+def test_no_part_of_a_page_that_was_left_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole pages are, and parts of the page that is open."""
+    ran: list[RerunData] = []
+    monkeypatch.setattr(ScriptRunner, "_run_script", lambda runner, asked: ran.append(asked))
+    library_internals.leave_parts_of_other_pages()
+    runner: Any = SimpleNamespace(_pages_manager=SimpleNamespace(current_page_script_hash="here"))
+    parts = [RerunData(fragment_id_queue=["part"], page_script_hash=page) for page in ("here", "left")]
+    for asked in (whole := RerunData(page_script_hash="next"), *parts):
+        ScriptRunner._run_script(runner, asked)
+    assert ran == [whole, parts[0]], DIFFERS
 
 
 def test_a_file_in_memory_has_an_address() -> None:

@@ -261,9 +261,7 @@ def test_a_model_that_reads_the_targets_time_needs_one(tmp_path: Path) -> None:
 
 
 def test_a_time_asked_for(home: Path) -> None:
-    """A weekday is one date for all; who was seen later is left out in one line; the last check-in's own time is
-    allowed.
-    """
+    """A weekday is one date for all; who was seen later is left out and said; the last time itself is allowed."""
     model = open_model("visit_count_at_time", small_city())
     local_T, ids = small_city().local_time, small_city().users[c.USER_ID].tolist()
     rows = choose(model, at=parse_next_time("mon 18:00"))

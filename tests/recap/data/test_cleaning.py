@@ -356,9 +356,7 @@ def test_refuses_bad_configuration(assignments: list[str], part: str) -> None:
 
 
 def test_overrides_are_typed() -> None:
-    """Text from the command line becomes the field's type; several values are separated by commas, and one of another
-    kind is named.
-    """
+    """Text becomes the field's type; commas separate values, and one of another kind is named."""
     config = DataConfig().override(["min_poi_checkins=3", "drop_exact_duplicates=true", "train_end=.5"])
     assert (config.min_poi_checkins, config.drop_exact_duplicates, config.train_end) == (3, True, 0.5)
     assert np.isclose(config.val_end, 0.9)

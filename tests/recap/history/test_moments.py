@@ -142,9 +142,7 @@ def test_recorded_stops_are_left_out_and_moved(start: Moment, data: tuple[Datase
 
 
 def test_a_new_user_begins_at_noon(start: Moment, data: tuple[Dataset, CheckinTensors]) -> None:
-    """Of the data's last day, by the local clock; the gap is half an hour, of a known user the median inside the
-    trajectories known at the moment.
-    """
+    """Of the data's last day; the gap is half an hour, of a known user the median inside trajectories known then."""
     history = History.at(Moment().plus(4, 0).plus(5, 30), *data)
     assert history.user == data[0].num_users
     assert history.local_seconds_H[0] % 86_400 == 43_200

@@ -44,9 +44,7 @@ def test_the_papers_sizes() -> None:
 
 
 def test_the_simultaneous_variant_starts_with_everything() -> None:
-    """Every epoch is the same: all parts, the full warm weight, no slower backbone; w/o Shortcut is a warm weight of 0,
-    staged or not.
-    """
+    """Every epoch is the same: all parts, the full warm weight, no slower backbone."""
     curriculum = Curriculum(staged=False)
     assert {curriculum.at(epoch) for epoch in (1, 50, 130)} == {Stage(warm_weight=0.5)}
     for staged in (True, False):
