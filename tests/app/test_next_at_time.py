@@ -21,17 +21,7 @@ from app.sources import find_sources
 from recap.asking.prediction import ASSUMED
 from recap.history.asked_times import link_time, local_text
 from recap.machine.printable import markdown_text
-from tests.app.app_driver import (
-    address,
-    calm_view,
-    check_calm,
-    follow,
-    open_view,
-    pills,
-    point_app_at,
-    table_with,
-    texts,
-)
+from tests.app.app_driver import address, calm_view, check_calm, follow, pills, point_app_at, table_with, texts
 
 
 @pytest.fixture
@@ -70,11 +60,11 @@ def test_after_the_last_check_in_explain_begins_as_next_does(token: str) -> None
 def test_a_model_that_does_not_read_the_time_says_so(view: str, token: str) -> None:
     """One line, and the page as without the time; none where the model reads it or none is named; "bliss" is none."""
     row = {"user": "407", "row": "49628"} if "everyone" not in view else {"part": "everyone"}
-    app, plain = (open_view(view.split()[0], **row, **at) for at in ({"at": "2024-11-04T18:00"}, {}))
+    app, plain = (calm_view(view.split()[0], **row, **at) for at in ({"at": "2024-11-04T18:00"}, {}))
     assert [line.value for line in app.warning] == ["The link's time is left out: this model does not read it."]
     assert not plain.warning and address(app) == address(plain) and app.title[0].value == plain.title[0].value
     for at, said in (("2024-11-04T18:00", []), ("bliss", ["The link's time cannot be read, so another one is shown."])):
-        timed = open_view(view.split()[0], source=token, at=at, **row)
+        timed = calm_view(view.split()[0], source=token, at=at, **row)
         assert [line.value for line in timed.warning] == said
 
 

@@ -24,6 +24,7 @@ from recap.synthetic.venues import build_venues
 from tests.learn_worlds import DEMO
 
 SMALL = 40
+SMALL_HASH = "72c9fd2f36f93835c7f511472ba6e71c81b096f7a42a3409796ddd5bd64758d8"
 PINNED_HASH = "170c92f0d86a87d036898c9eb5e30fe7cc9eeec334ba0d3d8d87de0d35ed3d9d"
 GRAPH_HASH = "4823d42e0bc0acc2bbd9b880e68e092454073efcf97991f4f6438156c99bbce9"
 
@@ -34,6 +35,13 @@ def hash_checkins(checkins: pd.DataFrame) -> str:
     for row in checkins.itertuples(index=False):
         digest.update("\t".join(f"{v:.5f}" if isinstance(v, float) else str(v) for v in row).encode() + b"\n")
     return digest.hexdigest()
+
+
+@pytest.mark.slow
+def test_a_small_city_has_its_recorded_content() -> None:
+    """The hash recorded here is the one every machine must reach."""
+    one, other = (hash_checkins(build_demo_city(seed=seed, people=SMALL)) for seed in (7, 8))
+    assert one == SMALL_HASH != other
 
 
 def test_no_float_decides() -> None:

@@ -76,11 +76,8 @@ def pick_own_time(opened: Workspace, itinerary: Moment) -> None:
 def pick_time_of_all(opened: Workspace, known_until: date) -> datetime:
     """The time at which everyone is asked for; ``known_until``: the last day with known check-ins."""
     last = int(datetime.combine(known_until, time(), UTC).timestamp())
-    at = max(
-        address.choice_of_data(opened.dataset.hash, "at", link_time, state.UNREADABLE_TIME)
-        or last + SECONDS_PER_DAY * 3 // 2,
-        last,
-    )
+    asked = address.choice_of_data(opened.dataset.hash, "at", link_time, state.UNREADABLE_TIME)
+    at = max(asked or last + SECONDS_PER_DAY * 3 // 2, last)
     is_last = _half_hour_after(at) % SECONDS_PER_DAY == 0
     if is_last:
         st.session_state[_PLAYS] = False

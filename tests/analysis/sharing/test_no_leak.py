@@ -122,7 +122,7 @@ def test_a_collection_is_one_page() -> None:
     cases, named = [explained(case) for case in CASES[:2]], {"title": "Tuesday", "notes": ["note 1", "note 2"]}
     text = render_html(share_cases(cases, opened(), **named))
     assert "<h1>Tuesday</h1>" in text and text.count("<article") == 2 and "as written" in text
-    assert text.index("note 1") < text.index("note 2")
+    assert text.index("note 1") < text.index("note 2") and "2024-" not in text
 
 
 def test_an_exact_page_says_so_and_is_found_out() -> None:
